@@ -25,7 +25,7 @@ FAULTS = """(() => {
   for (const figure of document.querySelectorAll('figure'))
     if (figure.checkVisibility() && [...figure.querySelectorAll('svg')].filter(s => s.checkVisibility()).length != 1)
       bad.push(`${figure.textContent}: not one drawing`);
-  for (const svg of document.querySelectorAll('svg:not(.defs)')) {
+  for (const svg of document.querySelectorAll('svg')) {
     if (!svg.checkVisibility()) continue;
     const box = svg.getBoundingClientRect(), seen = [];
     const name = svg.querySelector('title')?.textContent;

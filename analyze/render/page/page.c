@@ -83,10 +83,7 @@ static bool put_chart(FILE *f, const struct html_charts *c, const char *section,
 {
     const struct plot_picture *x = &c->set.v[i];
     const struct chart_id id = chart_id(c, section, i);
-    char wide[24], narrow[24];
 
-    snprintf(wide, sizeof wide, "g%zu-", i);
-    snprintf(narrow, sizeof narrow, "n%zu-", i);
     fprintf(f, "<figure id=\"%s\" data-series=\"%d\"", id.s, series);
     if (x->readings != NULL) {
         html_within(f, " data-readings=\"", x->readings, "\"");
@@ -95,8 +92,8 @@ static bool put_chart(FILE *f, const struct html_charts *c, const char *section,
     html_text(f, x->title);
     fprintf(f, " <a class=\"self\" href=\"#%s\" aria-label=\"Link to this chart\">#</a>", id.s);
     html_within(f, "<small>", x->caption, "</small></figcaption>");
-    bool ok = plot_svg_inline(f, x->picture, x->title, "wide", wide, &c->palette, e) &&
-              plot_svg_inline(f, x->narrow, x->title, "narrow", narrow, &c->palette, e);
+    bool ok = plot_svg_inline(f, x->picture, x->title, "wide", i == 0, &c->palette, e) &&
+              plot_svg_inline(f, x->narrow, x->title, "narrow", false, &c->palette, e);
     fputs("</figure>\n", f);
     return ok;
 }
@@ -157,7 +154,7 @@ bool html_page_begin(FILE *f, const struct html_charts *c, const char *title, co
     for (size_t i = 0; i < c->palette.n; i++)
         fprintf(f, "--%s:%s;", c->palette.v[i].name, c->palette.v[i].dark);
     fputs("--c_back:transparent}}\n</style></head>\n<body>\n", f);
-    return c->missing.msg[0] != '\0' || c->set.n == 0 || plot_svg_defs(f, c->set.v[0].picture, e);
+    return true;
 }
 
 void html_page_header(FILE *f, const char *title)

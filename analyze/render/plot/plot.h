@@ -115,12 +115,9 @@ struct plot_palette {
 bool plot_palette_read(struct plot_palette *p, struct err *e);
 
 /* Writes the picture at `path` (of the light theme) as an element of a page: it fits the page's
- * width, its names begin with `prefix`, its colours are variables such as var(--c_1). */
+ * width, and its colours are variables such as var(--c_1). The first one of a page has the
+ * definitions that all refer to. */
 bool plot_svg_inline(FILE *f, const char *path, const char *title, const char *css_class,
-                     const char *prefix, const struct plot_palette *palette, struct err *e);
-
-/* Writes the definitions that all such pictures refer to, taken from the picture at `path` (any of
- * them). A page must have them once. */
-bool plot_svg_defs(FILE *f, const char *path, struct err *e);
+                     bool is_first, const struct plot_palette *palette, struct err *e);
 
 #endif

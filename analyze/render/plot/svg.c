@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define BLANKS " \t\r\n"
+
 /* Returns the whole file, NUL-terminated; the caller frees it. NULL: *e says why. */
 static char *read_all(const char *path, struct err *e)
 {
@@ -100,145 +102,80 @@ static const char *colour_name(const struct plot_palette *p, const unsigned rgb[
 
 /* ---- The picture ---- */
 
-static void put_title(FILE *f, const char *title)
-{
-    fputs("<title>", f);
-    html_text(f, title);
-    fputs("</title>", f);
-}
+/* What is replaced in a picture: from `from` to the end of `until`. No label has a quote or a '<',
+ * so no rule meets one in it. */
+static const struct rule {
+    const char *from, *until, *to;
+    bool is_for_page; /* makes the picture smaller; else for files, too */
+} rules[] = {
+    {"<title>", "</title>", "", false}, /* of a line */
+    {"<desc>", "</desc>", "", false},
+    {"<image ", "", "<image style='image-rendering:pixelated' ", false}, /* sharp heat maps */
+    {"<defs>", "</defs>", "", true}, /* those of the first picture serve all */
+    {" id=\"gnuplot_", "\"", "", true},
+    {" xmlns=\"", "\"", "", true},
+    {" stroke-linecap=\"butt\"", "", "", true},
+    {" stroke-linejoin=\"miter\"", "", "", true},
+    {" stroke-width=\"1.00\"", "", "", true},
+    {" font-family=\"sans-serif\"", "", "", true},
+    {"<g fill=\"none\" color=\"black\" stroke=\"currentColor\"", "", "<g class=\"gp\"", true},
+};
 
-/* Returns the length of the attribute at s if it only repeats a default; 0: it does not. */
-static size_t default_length(const char *s)
-{
-    static const char *const defaults[] = {" stroke-linecap=\"butt\"", " stroke-linejoin=\"miter\"",
-                                           " stroke-width=\"1.00\"", " font-family=\"sans-serif\""};
-
-    for (size_t i = 0; *s == ' ' && i < sizeof defaults / sizeof *defaults; i++)
-        if (skip(s, defaults[i]) != NULL)
-            return strlen(defaults[i]);
-    return 0;
-}
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-/* Shortens a fraction of two digits at s to one digit, or none if that is 0: hundredths of a pixel
- * cannot be seen. Returns the number of characters read; 0: no such fraction. */
-static size_t put_fraction(FILE *f, const char *s)
-{
-    if (s[0] != '.' || !is_digit(s[1]) || !is_digit(s[2]) || is_digit(s[3]))
-        return 0;
-    if (s[1] != '0')
-        fprintf(f, ".%c", s[1]);
-    return 3;
-}
-
-/* Whether all drawings of gnuplot define the name. A page has these definitions once
- * (plot_svg_defs), under gnuplot's names. */
-static bool is_shared(const char *name)
-{
-    return skip(name, "gpDot") != NULL || skip(name, "gpPt") != NULL ||
-           skip(name, "textbox") != NULL || skip(name, "greybox") != NULL;
-}
-
-/* Returns the number of blanks at s. */
-static size_t blanks(const char *s)
-{
-    return strspn(s, " \t\r\n");
-}
-
-/* Returns the length of an empty group at s, of which gnuplot writes many; 0: none. */
-static size_t empty_group(const char *s)
-{
-    const char *end = skip(s, "<g ") != NULL ? strchr(s, '>') : NULL;
-
-    end = end != NULL ? skip(end + 1 + blanks(end + 1), "</g>") : NULL;
-    return end != NULL ? (size_t)(end - s) : 0;
-}
-
-/* A picture on its way into a file of its own or, with a prefix, into a page. */
+/* A picture on its way into a file of its own or, with a palette, into a page. */
 struct copying {
     FILE *f;
-    const char *title, *prefix;
     const struct plot_palette *palette;
-    int width, height; /* 0: those of the drawing */
-    bool in_tag, has_title, has_defs;
+    bool keeps_defs, in_tag;
 };
 
 /* Each of these writes its part of the picture at s, and returns the number of characters read; 0:
  * it has none there. */
 
-/* Writes the size at which the picture of a file is shown: the drawing is magnified to it. */
-static size_t put_size(struct copying *c, const char *s)
+static size_t put_ruled(struct copying *c, const char *s)
 {
-    int n = 0;
+    bool may_begin = *s == '<' || *s == ' '; /* as all rules do */
 
-    if (c->width == 0 || sscanf(s, "width=\"%*d\" height=\"%*d\"%n", &n) != 0 || n == 0)
-        return 0;
-    fprintf(c->f, "width=\"%d\" height=\"%d\"", c->width, c->height);
-    c->width = 0;
-    return (size_t)n;
-}
+    for (const struct rule *r = rules; may_begin && r < rules + sizeof rules / sizeof *rules; r++) {
+        const char *rest = skip(s, r->from);
+        const char *end = rest != NULL ? strstr(rest, r->until) : NULL;
 
-/* Changes elements of any picture: sets the title, drops the description, sharpens heat maps. */
-static size_t put_element(struct copying *c, const char *s)
-{
-    static const char image[] = "<image ";
-    const char *end;
-
-    if (skip(s, "<title>") != NULL && (end = strstr(s, "</title>")) != NULL) {
-        if (c->prefix == NULL || !c->has_title)
-            put_title(c->f, c->title);
-        c->has_title = true;
-        return (size_t)(end - s) + strlen("</title>");
+        if (end == NULL || (r->is_for_page && c->palette == NULL) ||
+            (c->keeps_defs && strcmp(r->from, "<defs>") == 0))
+            continue;
+        fputs(r->to, c->f);
+        c->in_tag |= *r->to == '<';
+        return (size_t)(end - s) + strlen(r->until);
     }
-    if (skip(s, "<desc>") != NULL && (end = strstr(s, "</desc>")) != NULL)
-        return (size_t)(end - s) + strlen("</desc>");
-    if (skip(s, image) == NULL)
+    return 0;
+}
+
+/* Drops an empty group, of which gnuplot writes many. */
+static size_t drop_group(const char *s)
+{
+    const char *end = skip(s, "<g ") != NULL ? strchr(s, '>') : NULL;
+
+    end = end != NULL ? skip(end + 1 + strspn(end + 1, BLANKS), "</g>") : NULL;
+    return end != NULL ? (size_t)(end - s) : 0;
+}
+
+/* Shortens a fraction of two digits to one digit, or none if that is 0: hundredths of a pixel
+ * cannot be seen. */
+static size_t put_fraction(const struct copying *c, const char *s)
+{
+    if (s[0] != '.' || strspn(s + 1, "0123456789") != 2)
         return 0;
-    fputs("<image style='image-rendering:pixelated' ", c->f);
-    c->in_tag = true;
-    return strlen(image);
+    if (s[1] != '0')
+        fprintf(c->f, ".%c", s[1]);
+    return 3;
 }
 
-/* Shortens a picture in a page: drops definitions, which the page has once, and empty groups; the
- * usual group gets a class. */
-static size_t put_shorter(struct copying *c, const char *s)
+/* Turns a colour into a variable. */
+static size_t put_colour(const struct copying *c, const char *s)
 {
-    static const char usual_group[] = "<g fill=\"none\" color=\"black\" stroke=\"currentColor\"";
-    const char *end;
-
-    if (skip(s, "<defs>") != NULL && !c->has_defs && (end = strstr(s, "</defs>")) != NULL) {
-        c->has_defs = true;
-        return (size_t)(end - s) + strlen("</defs>");
-    }
-    if (empty_group(s) > 0 || skip(s, usual_group) == NULL)
-        return empty_group(s);
-    fputs("<g class=\"gp\"", c->f);
-    c->in_tag = true;
-    return strlen(usual_group);
-}
-
-/* Changes attributes of a picture in a page: drops defaults, adds the prefix to ids, turns colours
- * into variables. */
-static size_t put_attribute(struct copying *c, const char *s)
-{
-    static const char *const names[] = {"id='", "id=\"", "href='#", "url(#"};
     unsigned rgb[3];
-    size_t n = default_length(s);
-
-    n = n > 0 ? n : put_fraction(c->f, s);
-    for (size_t i = 0; n == 0 && i < sizeof names / sizeof *names; i++)
-        if (skip(s, names[i]) != NULL) {
-            n = strlen(names[i]);
-            fprintf(c->f, "%s%s", names[i], is_shared(s + n) ? "" : c->prefix);
-        }
-    if (n > 0 || (*s != 'r' && *s != '#'))
-        return n;
-    n = colour_length(s, rgb);
+    size_t n = colour_length(s, rgb);
     const char *name = n > 0 ? colour_name(c->palette, rgb) : NULL;
+
     if (name == NULL)
         return 0;
     fprintf(c->f, "var(--%s)", name);
@@ -246,88 +183,80 @@ static size_t put_attribute(struct copying *c, const char *s)
 }
 
 /* Drops blanks between tags, and all but one within a tag. */
-static size_t put_blanks(struct copying *c, const char *s)
+static size_t put_blanks(const struct copying *c, const char *s)
 {
-    size_t n = blanks(s);
+    size_t n = strspn(s, BLANKS);
 
-    if (n > 0 && !c->in_tag && s[n] == '<')
-        return n;
-    if (n < 2 || !c->in_tag)
+    if (n == 0 || (!c->in_tag && s[n] != '<'))
         return 0;
-    fputc(' ', c->f);
+    fputs(c->in_tag ? " " : "", c->f);
     return n;
 }
 
-static void copy(struct copying *c, const char *text)
+static void copy(struct copying *c, const char *s)
 {
-    for (const char *s = text; *s != '\0';) {
-        bool for_page = c->prefix != NULL;
-        size_t n = put_element(c, s);
+    while (*s != '\0') {
+        size_t n = c->palette != NULL ? drop_group(s) : 0;
 
-        n = n > 0 ? n : put_size(c, s);
-        n = n > 0 || !for_page ? n : put_shorter(c, s);
-        if (n == 0 && *s == '>' && !c->in_tag) { /* gnuplot leaves it, but "]]>" is no XML */
-            fputs("&gt;", c->f);
-            n = 1;
-        } else if (n == 0) {
-            c->in_tag = *s == '<' || (c->in_tag && *s != '>');
-            n = for_page ? put_blanks(c, s) : 0;
-            n = n > 0 || !for_page || !c->in_tag ? n : put_attribute(c, s);
+        n = n > 0 ? n : put_ruled(c, s);
+        if (n == 0 && c->palette != NULL) {
+            n = put_blanks(c, s);
+            n = n > 0 || !c->in_tag ? n : put_fraction(c, s);
+            n = n > 0 || !c->in_tag ? n : put_colour(c, s);
         }
-        if (n == 0)
-            fputc(*s, c->f);
-        s += n > 0 ? n : 1;
+        if (n == 0) {
+            /* gnuplot leaves it in labels, but "]]>" is no XML. */
+            fputs(*s == '>' && !c->in_tag ? "&gt;" : (const char[]){*s, '\0'}, c->f);
+            c->in_tag = *s == '<' || (c->in_tag && *s != '>');
+            n = 1;
+        }
+        s += n;
     }
+}
+
+/* Writes the picture at `path` with this beginning of its element, and its title. */
+static bool put_picture(struct copying *c, const char *path, const char *beginning,
+                        const char *title, struct err *e)
+{
+    char *text = read_all(path, e);
+    const char *box = text != NULL ? strstr(text, "viewBox=\"") : NULL;
+    char *head_end = box != NULL ? strchr(box, '>') : NULL;
+
+    if (head_end != NULL) {
+        *head_end = '\0';
+        c->in_tag = true;
+        fputs(beginning, c->f);
+        copy(c, box);
+        c->in_tag = false;
+        html_within(c->f, "><title>", title, "</title>");
+        copy(c, head_end + 1);
+    } else if (text != NULL) {
+        err_set(e, "%s: not as gnuplot writes SVG", path);
+    }
+    free(text);
+    return head_end != NULL;
 }
 
 bool plot_svg_finish(const char *from, const char *path, const char *title, int width, int height,
                      struct err *e)
 {
     struct outfile out;
-    char *text = read_all(from, e);
-    bool ok = text != NULL && outfile_open(&out, path, OUTFILE_ANYTHING, e);
+    char beginning[128];
 
-    if (ok) {
-        copy(&(struct copying){.f = out.f, .title = title, .width = width, .height = height}, text);
-        ok = outfile_close(&out, e);
-    }
-    free(text);
-    return ok;
+    snprintf(beginning, sizeof beginning,
+             "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<svg width=\"%d\" height=\"%d\" ", width,
+             height);
+    return outfile_open(&out, path, OUTFILE_ANYTHING, e) &&
+           outfile_finish(&out,
+                          put_picture(&(struct copying){.f = out.f}, from, beginning, title, e), e);
 }
 
 bool plot_svg_inline(FILE *f, const char *path, const char *title, const char *css_class,
-                     const char *prefix, const struct plot_palette *palette, struct err *e)
+                     bool is_first, const struct plot_palette *palette, struct err *e)
 {
-    char *text = read_all(path, e);
-    if (text == NULL)
-        return false;
-    const char *svg = strstr(text, "<svg"), *box = strstr(text, "viewBox=\"");
-    const char *end = box != NULL ? strchr(box + strlen("viewBox=\""), '"') : NULL;
-    const char *body = end != NULL ? strchr(end, '>') : NULL;
-    bool ok = (svg != NULL && body != NULL && svg < box) ||
-              err_set(e, "%s: not as gnuplot writes SVG", path);
-    if (ok) {
-        fprintf(f,
-                "<svg class=\"%s\" role=\"img\" xmlns:xlink=\"http://www.w3.org/1999/xlink\" "
-                "%.*s>",
-                css_class, (int)(end + 1 - box), box);
-        copy(&(struct copying){f, title, prefix, palette, .width = 0}, body + 1);
-    }
-    free(text);
-    return ok;
-}
+    struct copying c = {.f = f, .palette = palette, .keeps_defs = is_first};
+    char beginning[64];
 
-bool plot_svg_defs(FILE *f, const char *path, struct err *e)
-{
-    char *text = read_all(path, e);
-    if (text == NULL)
-        return false;
-    const char *defs = strstr(text, "<defs>"), *end = defs != NULL ? strstr(defs, "</defs>") : NULL;
-    if (end != NULL)
-        fprintf(f,
-                "<svg class=\"defs\" aria-hidden=\"true\" "
-                "xmlns:xlink=\"http://www.w3.org/1999/xlink\">%.*s</defs></svg>\n",
-                (int)(end - defs), defs);
-    free(text);
-    return true;
+    snprintf(beginning, sizeof beginning, "<svg class=\"%.16s\" role=\"img\" ", css_class);
+    return put_picture(&c, path, beginning, title, e);
 }
