@@ -73,7 +73,9 @@ static struct slo_answer judge(const struct run *r, double limit_ns, uint32_t pp
         v[i] = (int64_t)r->ns[i];
     rank = (size_t)stats_rank(r->n, p) - 1;
     int64_t quantile = 0;
-    bool ok = r->n > 0 && picker_select(v, r->n, &rank, 1, &quantile);
+    bool ok = r->n > 0;
+    if (ok)
+        picker_select(v, r->n, &rank, 1, &quantile);
     for (size_t i = 0; i < r->n; i++) {
         size_t j = (size_t)(r->end_s[i] / r->duration_s * N_SEGMENTS);
         j = j < N_SEGMENTS ? j : N_SEGMENTS - 1;
@@ -83,7 +85,7 @@ static struct slo_answer judge(const struct run *r, double limit_ns, uint32_t pp
     ok = ok && stats_quantile(p, n_above, n_all, N_SEGMENTS, NULL, &q, &e);
     if (ok) {
         stats_quantile_ranks(&q, ranks);
-        ok = picker_select(v, r->n, ranks, 5, found);
+        picker_select(v, r->n, ranks, 5, found);
         stats_quantile_ci(&q, found, &ci);
         a.measure =
             (struct slo_measure){true, ci.value, ci.lo, ci.hi, SLO_GUARD, 0, (double)r->n, 0, ""};

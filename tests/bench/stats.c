@@ -103,6 +103,7 @@ struct cell {
 struct run {
     double speed[N_SEGMENTS];
     int64_t latency[N_REQUESTS]; /* of segment j: N_EACH from j * N_EACH on */
+    int64_t found[N_REQUESTS];   /* the same, reordered */
     double mean;
     int64_t quantile[2];
 };
@@ -113,7 +114,7 @@ static int64_t latency_of(struct rng *r, double speed)
 }
 
 /* Simulates a run that is faster than others by `factor`. */
-static bool run_make(struct run *run, struct rng *r, const struct cell *c, double factor)
+static void run_make(struct run *run, struct rng *r, const struct cell *c, double factor)
 {
     double z = 0, sum = 0;
     for (int i = 0; i < WARM_UP; i++)
@@ -128,7 +129,8 @@ static bool run_make(struct run *run, struct rng *r, const struct cell *c, doubl
     run->mean = sum / N_SEGMENTS;
     const size_t ranks[] = {stats_rank(N_REQUESTS, ratios[0]) - 1,
                             stats_rank(N_REQUESTS, ratios[1]) - 1};
-    return picker_select(run->latency, N_REQUESTS, ranks, 2, run->quantile);
+    memcpy(run->found, run->latency, sizeof run->found);
+    picker_select(run->found, N_REQUESTS, ranks, 2, run->quantile);
 }
 
 static double run_factor(struct rng *r)
@@ -137,7 +139,7 @@ static double run_factor(struct rng *r)
 }
 
 /* Computes the confidence intervals of one run. */
-static bool run_intervals(const struct run *run, struct stats_ci *mean, struct stats_ci quantile[2],
+static bool run_intervals(struct run *run, struct stats_ci *mean, struct stats_ci quantile[2],
                           struct err *e)
 {
     if (!stats_mean(run->mean, run->speed, N_SEGMENTS, N_REQUESTS, mean, e))
@@ -153,8 +155,7 @@ static bool run_intervals(const struct run *run, struct stats_ci *mean, struct s
         if (!stats_quantile(ratios[q], above, count, N_SEGMENTS, mean, &plan, e))
             return false;
         stats_quantile_ranks(&plan, ranks);
-        if (!picker_select(run->latency, N_REQUESTS, ranks, 5, values))
-            return err_set(e, "out of memory");
+        picker_select(run->found, N_REQUESTS, ranks, 5, values);
         stats_quantile_ci(&plan, values, &quantile[q]);
     }
     return true;
@@ -172,9 +173,10 @@ static bool find_truth(struct cell *c, struct rng *r)
         v[i] = latency_of(r, 100 + 10 * z);
     }
     const size_t ranks[] = {stats_rank(n, ratios[0]) - 1, stats_rank(n, ratios[1]) - 1};
-    bool ok = v != NULL && picker_select(v, n, ranks, 2, c->truth);
+    if (v != NULL)
+        picker_select(v, n, ranks, 2, c->truth);
     free(v);
-    return ok;
+    return v != NULL;
 }
 
 /* ---- Counting results ---- */
@@ -220,8 +222,7 @@ static bool repeat_groups(struct cell *c, struct run *run, struct rng *r, double
     bool alarm;
     for (int s = 0; s < 2; s++) {
         for (int i = 0; i < N_RUNS; i++) {
-            if (!run_make(run, r, c, run_factor(r)))
-                return err_set(e, "out of memory");
+            run_make(run, r, c, run_factor(r));
             value[0][s][i] = run->mean;
             value[1][s][i] = (double)run->quantile[0];
             value[2][s][i] = (double)run->quantile[1];
@@ -255,9 +256,11 @@ static bool repeat_single(struct cell *c, struct run *run, struct rng *r, struct
     struct stats_ci mean[2], quantile[2][2];
     struct stats_cmp cmp[3];
     bool alarm;
-    for (int s = 0; s < 2; s++)
-        if (!run_make(run, r, c, run_factor(r)) || !run_intervals(run, &mean[s], quantile[s], e))
-            return err_set(e, "out of memory");
+    for (int s = 0; s < 2; s++) {
+        run_make(run, r, c, run_factor(r));
+        if (!run_intervals(run, &mean[s], quantile[s], e))
+            return false;
+    }
     stats_cmp_single(STATS_MEANS, &mean[0], &mean[1], noise, &cmp[0]);
     for (int q = 0; q < 2; q++)
         stats_cmp_single(STATS_QUANTILES, &quantile[0][q], &quantile[1][q], noise, &cmp[1 + q]);
@@ -276,8 +279,9 @@ static bool repeat_single(struct cell *c, struct run *run, struct rng *r, struct
         c->single_tried++;
     }
 
-    if (!run_make(run, r, c, 1) || !run_intervals(run, &mean[0], quantile[0], e))
-        return err_set(e, "out of memory");
+    run_make(run, r, c, 1);
+    if (!run_intervals(run, &mean[0], quantile[0], e))
+        return false;
     c->covered_mean += mean[0].lo <= 100 && 100 <= mean[0].hi;
     for (int q = 0; q < 2; q++) {
         const struct stats_ci *ci = &quantile[0][q];
@@ -545,13 +549,12 @@ static bool times_judge(struct slow_times *x, int q, struct requests_made *r,
     const struct slo_assertion limit = {
         .text = "", .figure = SLO_TIME, .ppm = of_times_ppm[q], .limit = truth};
     const struct stats_ratio p = {of_times_ppm[q], SLO_PPM};
-    struct percentile found = {.n = (int64_t)r->n};
+    struct statistics_percentile found = {.n = (int64_t)r->n};
     struct stats_quantile plan;
     size_t rank = stats_rank(r->n, p) - 1, ranks[5];
 
     memcpy(r->found, r->ns, r->n * sizeof *r->ns);
-    if (!picker_select(r->found, r->n, &rank, 1, &value))
-        return err_set(e, "out of memory");
+    picker_select(r->found, r->n, &rank, 1, &value);
     for (size_t i = 0; i < r->n; i++) {
         size_t j = (size_t)(r->end_ns[i] / of->segment_ns);
         j = j < of->n_segments ? j : of->n_segments - 1;
@@ -563,8 +566,7 @@ static bool times_judge(struct slow_times *x, int q, struct requests_made *r,
         !stats_error_rate(NAN, beyond, all, of->n_segments, &found.above, e))
         return false;
     stats_quantile_ranks(&plan, ranks);
-    if (!picker_select(r->found, r->n, ranks, 5, values))
-        return err_set(e, "out of memory");
+    picker_select(r->found, r->n, ranks, 5, values);
     struct stats_ci *ci = &found.q.ci;
     stats_quantile_ci(&plan, values, ci);
     found.q.deff = plan.deff;

@@ -212,17 +212,29 @@ static bool group_errors(void *entry, struct err *e)
     return analysis_errors(x->op, x->plan->d, x->table, e);
 }
 
+/* Percentiles are computed once, with their intervals. */
+static void take_times(struct requests *to, const struct statistics *s)
+{
+    if (!to->present)
+        return;
+    to->all = (struct durations){s->duration.times, s->ttfb.times};
+    to->response_time.dur = s->response.times;
+}
+
 static bool fill_statistics(void *entry, struct err *e)
 {
     struct plan_entry *x = entry;
     const struct set *s = &x->set;
+
+    /* Without an active range of all requests, only the times are kept. */
+    const struct segment_range *range = x->op->judged.present ? &s->range : &s->ok;
     const struct statistics_input in = {
         .dataset = s->d,
         .table = x->table,
         .n = x->table->n,
         .blocks = &x->scan.blocks,
-        .start_ns = s->range.start_ns,
-        .end_ns = s->range.end_ns,
+        .start_ns = range->start_ns,
+        .end_ns = range->end_ns,
         .ok = {true, s->ok.start_ns, s->ok.end_ns},
         .total = &x->op->judged,
         .n_requests = operation_n_all(x->op),
@@ -233,7 +245,11 @@ static bool fill_statistics(void *entry, struct err *e)
 
     if ((x->op->statistics = statistics_new(&in, e)) == NULL)
         return false;
-    if (x->op->n_failed_apart > 0) {
+    take_times(&x->op->requests, x->op->statistics);
+    if (!x->op->judged.present) {
+        statistics_free(x->op->statistics);
+        x->op->statistics = NULL;
+    } else if (x->op->n_failed_apart > 0) {
         x->op->judged = (struct throughput){.known.why = ANALYSIS_FAILED_APART};
         statistics_forget_rates(x->op->statistics, ANALYSIS_FAILED_APART);
     }
@@ -252,7 +268,7 @@ static void add_entry_tasks(struct plan *p, struct plan_entry *x)
         plan_add_task(p, drop_fill_single, x, n, WEIGHT_SEGMENTS);
     else
         scan_trim(&x->scan);
-    if (x->op->judged.present)
+    if (x->op->judged.present || x->op->requests.present)
         plan_add_task(p, fill_statistics, x, n, WEIGHT_STATISTICS);
     if (!x->op->requests.present)
         return;

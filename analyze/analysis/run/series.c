@@ -127,10 +127,10 @@ static bool fill_quantiles(struct series_row *rows, const struct selection *sel,
 
         if (n == 0)
             continue;
-        ok = picker_quantiles(x.v + x.first[k], n, permille, ttfb ? 1 : 4, q, e);
-        if (ok && ttfb) {
+        picker_quantiles(x.v + x.first[k], n, permille, ttfb ? 1 : 4, q);
+        if (ttfb) {
             rows[k].ttfb_p50_ns = (double)q[0];
-        } else if (ok) {
+        } else {
             rows[k].p50_ns = (double)q[0];
             rows[k].p90_ns = (double)q[1];
             rows[k].p99_ns = (double)q[2];

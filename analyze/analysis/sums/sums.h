@@ -10,8 +10,8 @@
 
 #include "analyze/base/lineset.h"
 #include "analyze/data/slices.h"
+#include "analyze/stats/moments.h"
 #include "analyze/summary/model/model.h"
-#include "analyze/summary/requests/moments.h"
 #include "libcommon/err.h"
 #include "libcommon/quantile.h"
 

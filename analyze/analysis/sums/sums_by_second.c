@@ -7,12 +7,9 @@
 
 static bool fill_latency(struct statistics_latency *to, const struct sums_values *v, struct err *e)
 {
-    to->n = v->moments.n;
-    if (v->n_buckets == 0)
+    to->times = sums_times(v);
+    if (!to->times.present)
         return true;
-    to->mean_ns = moments_mean(&v->moments);
-    to->fastest_ns = (double)v->min;
-    to->slowest_ns = (double)v->max;
     for (size_t i = 0; i < STATISTICS_N_QUANTILES; i++)
         to->q[i].ci = (struct stats_ci){.why = SUMS_NO_ORDER,
                                         .value = (double)sums_quantile(v, statistics_permille[i])};

@@ -31,6 +31,8 @@ bool sums_part_add(struct sums_part *to, const struct sums_part *from, struct er
 void sums_part_free(struct sums_part *p);
 void sums_op_free(struct sums_op *op);
 
+struct times sums_times(const struct sums_values *v);
+
 /* Returns the durations and times to first byte of a part. */
 struct durations sums_durations(const struct sums_part *p);
 

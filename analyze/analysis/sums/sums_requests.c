@@ -5,28 +5,23 @@
 #include "analyze/summary/requests/requests.h"
 #include "libcommon/mem.h"
 
-static struct times times_of(const struct sums_values *v)
+struct times sums_times(const struct sums_values *v)
 {
-    struct times t = {0};
+    size_t ranks[TIMES_N_RANKS];
+    int64_t values[TIMES_N_RANKS] = {0};
 
-    if (v->moments.n == 0)
-        return t;
-    t = (struct times){
-        .present = true,
-        .n = v->moments.n,
-        .mean_ns = moments_mean(&v->moments),
-        .stddev_ns = moments_stddev(&v->moments),
-        .fastest_ns = v->min,
-        .slowest_ns = v->max,
-    };
-    for (size_t i = 0; i < TIMES_N_QUANTILES; i++)
-        times_set_quantile(&t, i, sums_quantile(v, times_quantiles[i]->permille));
-    return t;
+    if (v->moments.n > 0)
+        times_ranks((size_t)v->moments.n, ranks);
+    for (size_t i = 0; v->moments.n > 0 && i < TIMES_N_RANKS; i++)
+        values[i] = sums_value_at(v, (int64_t)ranks[i]);
+    values[0] = v->min;
+    values[TIMES_N_RANKS - 1] = v->max;
+    return times_of(&v->moments, values);
 }
 
 struct durations sums_durations(const struct sums_part *p)
 {
-    return (struct durations){times_of(&p->duration), times_of(&p->ttfb)};
+    return (struct durations){sums_times(&p->duration), sums_times(&p->ttfb)};
 }
 
 /* Returns a quantile of the rates. Percentiles count from the fastest request, so ranks count from
@@ -51,7 +46,7 @@ static struct sized sized_of(const struct sums_part *p)
         .mean_bytes = (double)p->n_bytes / (double)m->n,
         .mean_ns = moments_mean(m),
         .rated = p->rate.moments.n > 0,
-        .ttfb = times_of(&p->ttfb),
+        .ttfb = sums_times(&p->ttfb),
     };
     if (!s.rated)
         return s;
@@ -89,7 +84,7 @@ static bool fill_sizes(struct requests *r, const struct sums_op *op, struct err 
             (struct size_bucket){.min_bytes = edges[b],
                                  .max_bytes = edges[b + 1] == INT64_MAX ? -1 : edges[b + 1],
                                  .all = sized_of(&joined),
-                                 .dur = times_of(&joined.duration)};
+                                 .dur = sums_times(&joined.duration)};
         sums_part_free(&joined);
     }
     return ok;
@@ -104,7 +99,7 @@ bool sums_requests(struct requests *r, const struct sums_op *op, struct err *e)
     if (!r->present)
         return true;
     r->single_size = op->min_bytes == op->max_bytes;
-    r->response_time.dur = times_of(&op->response);
+    r->response_time.dur = sums_times(&op->response);
     r->all = sums_durations(all);
     if (r->single_size) {
         r->object_size_bytes = op->min_bytes;

@@ -48,9 +48,9 @@ static void put_rate(struct json_out *w, const char *key, const struct statistic
 static void put_latency(struct json_out *w, const char *key, const struct statistics *s,
                         const struct statistics_latency *l)
 {
-    if (!json_out_open(w, key, l->n > 0))
+    if (!json_out_open(w, key, l->times.present))
         return;
-    JSON_PUT(w, "n", l->n);
+    JSON_PUT(w, "n", l->times.n);
     for (size_t i = 0; i < STATISTICS_N_QUANTILES; i++) {
         json_out_object(w, quantile_keys[i]);
         put_members(w, &l->q[i].ci);

@@ -148,11 +148,11 @@ static bool put_cdfs(FILE *f, const struct compare_side *side, const char *op, c
             one[d->first_bucket + k] = d->count[k];
             sum[d->first_bucket + k] += d->count[k];
         }
-        worst_ns = fmax(worst_ns, d->slowest_ns);
-        *n_all += (uint64_t)d->n;
+        worst_ns = fmax(worst_ns, (double)d->times.slowest_ns);
+        *n_all += (uint64_t)d->times.n;
         if (n_runs++ > 0)
             fputc('\n', f); /* ends the line */
-        plot_cdf_rows(f, one, (uint64_t)d->n, (int64_t)d->slowest_ns, RUN_CDF_STEPS);
+        plot_cdf_rows(f, one, (uint64_t)d->times.n, d->times.slowest_ns, RUN_CDF_STEPS);
     }
     plot_out_block(f, all, "ms pct");
     if (ok && *n_all > 0)
@@ -225,7 +225,7 @@ static struct stats_ci quantile_ci(const struct run_op *o, unsigned permille)
     double deff = permille < 750   ? v[RUN_P50].deff
                   : permille < 950 ? v[RUN_P90].deff
                                    : v[RUN_P99].deff;
-    uint64_t n = (uint64_t)d->n, from, to;
+    uint64_t n = (uint64_t)d->times.n, from, to;
     uint64_t n_e = (uint64_t)((double)n / (deff >= 1 ? deff : 1));
     struct stats_ci ci = {.value = value_at(d, quantile_index(n, permille) + 1)};
 

@@ -27,7 +27,7 @@ static void latency_rows(struct intervals *x, const char *what, const struct sta
     static const char *const names[STATISTICS_N_QUANTILES] = {"50%", "90%", "99%", "99.9%"};
     char name[32];
 
-    for (size_t i = 0; l->n > 0 && i < STATISTICS_N_QUANTILES; i++) {
+    for (size_t i = 0; l->times.present && i < STATISTICS_N_QUANTILES; i++) {
         snprintf(name, sizeof name, "%s, %s", what, names[i]);
         ci_row(x, name, units_real_duration, &l->q[i].ci);
     }

@@ -18,6 +18,13 @@
 
 /* ---- The passes over the rows ---- */
 
+/* Times of requests: a column, or two of them added up. */
+struct column {
+    enum statistics_of of;
+    const struct packed *v, *plus; /* plus NULL: nothing is added */
+    struct latency latency;
+};
+
 struct passes {
     const struct statistics_input *in;
     struct window window;
@@ -25,7 +32,8 @@ struct passes {
     int64_t *n_ok, *n_failed; /* requests that ended, by segment */
     __int128 busy_ns;
     bool any_bytes;
-    struct latency duration, ttfb;
+    struct column columns[STATISTICS_N_TIMES]; /* those that the table has */
+    size_t n_columns;
 };
 
 static inline size_t row_of(const struct statistics_input *in, size_t k)
@@ -56,25 +64,81 @@ static struct stretch stretch_at(const struct passes *p, size_t k)
     return x;
 }
 
-/* Returns the values of a stretch of a column as an array; may use `room` for it. */
-static const uint32_t *values_of(const struct packed *column, struct stretch x,
+/* Returns false if the request has no such time. */
+static inline bool time_of(const struct column *c, size_t i, int64_t *ns)
+{
+    if (!packed_has(c->v, i) || (c->plus != NULL && !packed_has(c->plus, i)))
+        return false;
+    *ns = packed_get(c->v, i) + (c->plus != NULL ? packed_get(c->plus, i) : 0);
+    return true;
+}
+
+/* Returns the times of a stretch as packed values; may use `room` for them. NULL: some would be
+ * wide. */
+static const uint32_t *values_of(const struct column *c, struct stretch x,
                                  uint32_t room[BLOCKS_ROWS])
 {
-    if (column->v != NULL)
-        return column->v + x.from;
-    for (size_t i = 0; i < x.to - x.from; i++)
-        room[i] = column->same;
-    return room;
+    bool any_wide = false;
+
+    if (c->v->v != NULL && c->plus == NULL)
+        return c->v->v + x.from;
+    for (size_t i = 0; i < x.to - x.from; i++) {
+        uint64_t more = c->plus != NULL ? packed_raw(c->plus, x.from + i) : 0;
+        uint64_t sum = packed_raw(c->v, x.from + i) + more;
+
+        any_wide |= c->plus != NULL && more != PACKED_NONE && sum >= PACKED_WIDE_BASE;
+        room[i] = more == PACKED_NONE ? PACKED_NONE : (uint32_t)sum;
+    }
+    return any_wide ? NULL : room;
+}
+
+/* True if a successful request's latency counts, by the same rule as in the report. */
+static inline bool counts(const struct passes *p, size_t i)
+{
+    const struct span *ok = &p->in->ok;
+
+    return table_done_within(p->in->table, i, ok->start_ns, ok->end_ns);
+}
+
+/* Take the latencies of one pass: of a request, of a block that lies within one segment. A request
+ * that ends after the last segment counts as one of the last. Inlined, so that `pass` is a constant
+ * and costs no branch per request. */
+static inline __attribute__((always_inline)) void take_row(struct passes *p, enum latency_pass pass,
+                                                           size_t i)
+{
+    int64_t ns;
+
+    if (!counts(p, i))
+        return;
+    size_t j =
+        pass == LATENCY_SPLIT ? slice_grid_nearest(&p->window.grid, table_end(p->in->table, i)) : 0;
+    for (struct column *c = p->columns; c < p->columns + p->n_columns; c++)
+        if (time_of(c, i, &ns))
+            latency_take(&c->latency, pass, ns, j);
+}
+
+static inline __attribute__((always_inline)) void
+take_block(struct passes *p, enum latency_pass pass, struct stretch x)
+{
+    uint32_t room[BLOCKS_ROWS];
+    int64_t ns;
+
+    for (struct column *c = p->columns; c < p->columns + p->n_columns; c++) {
+        const uint32_t *v = values_of(c, x, room);
+        if (v != NULL)
+            latency_take_packed(&c->latency, pass, v, x.to - x.from, x.segment);
+        for (size_t i = x.from; v == NULL && i < x.to; i++)
+            if (time_of(c, i, &ns))
+                latency_take(&c->latency, pass, ns, x.segment);
+    }
 }
 
 /* Adds a block that lies within one segment. */
 static void sum_up_block(struct passes *p, struct stretch x)
 {
-    const struct table *t = p->in->table;
     const struct blocks *blocks = p->in->blocks;
     const struct block_sum *sums = blocks_sums(blocks, x.from / BLOCKS_ROWS);
     size_t n = x.to - x.from, j = x.segment;
-    uint32_t room[BLOCKS_ROWS];
 
     p->n_ok[j] += (int64_t)n;
     for (size_t k = 0; k < blocks->n_sums; k++) {
@@ -83,15 +147,7 @@ static void sum_up_block(struct passes *p, struct stretch x)
         flow_add(&p->bytes, j, sums[k].bytes);
         flow_add(&p->objects, j, sums[k].n_objects);
     }
-    latency_take_packed(&p->duration, LATENCY_COUNT, values_of(&t->dur, x, room), n, j);
-    if (!packed_has_none(&t->ttfb))
-        latency_take_packed(&p->ttfb, LATENCY_COUNT, values_of(&t->ttfb, x, room), n, j);
-}
-
-/* True if a successful request's latency counts, by the same rule as in the report. */
-static inline bool is_within(const struct span *s, int64_t start_ns, int64_t end_ns)
-{
-    return start_ns >= s->start_ns && end_ns <= s->end_ns;
+    take_block(p, LATENCY_COUNT, x);
 }
 
 static void sum_up_row(struct passes *p, size_t i)
@@ -101,11 +157,7 @@ static void sum_up_row(struct passes *p, size_t i)
     int64_t start_ns = t->start[i], duration_ns = packed_get(&t->dur, i);
     int64_t end_ns = start_ns + duration_ns;
 
-    if (is_within(&p->in->ok, start_ns, end_ns) && !table_failed(t, i)) {
-        latency_take(&p->duration, LATENCY_COUNT, duration_ns, 0);
-        if (packed_has(&t->ttfb, i))
-            latency_take(&p->ttfb, LATENCY_COUNT, packed_get(&t->ttfb, i), 0);
-    }
+    take_row(p, LATENCY_COUNT, i);
     if (end_ns < w->start_ns || start_ns >= w->end_ns)
         return;
     int64_t from = int64_max(start_ns, w->start_ns);
@@ -147,57 +199,31 @@ static void sum_up(struct passes *p)
     }
 }
 
-/* Finds the segment in which a request ends; one that ends after the last segment goes to the last.
- * Returns false if its latency does not count. */
-static inline bool counts_in(const struct passes *p, size_t i, int64_t duration_ns, size_t *segment)
-{
-    const struct table *t = p->in->table;
-    int64_t start_ns = t->start[i], end_ns = start_ns + duration_ns;
-
-    if (!is_within(&p->in->ok, start_ns, end_ns) || table_failed(t, i))
-        return false;
-    *segment = slice_grid_nearest(&p->window.grid, end_ns);
-    return true;
-}
-
-/* Takes the latencies of one pass. Inlined, so that `pass` is a constant and costs no branch per
- * request. */
+/* The passes after that of sum_up. */
 static inline __attribute__((always_inline)) void take_latencies(struct passes *p,
                                                                  enum latency_pass pass)
 {
     const struct statistics_input *in = p->in;
-    const struct table *t = in->table;
-    uint32_t room[BLOCKS_ROWS];
-    size_t j;
 
     for (struct stretch x = {0}; x.from < in->n; x.from = x.to) {
         x = stretch_at(p, x.from);
-        if (x.segment != NO_SEGMENT) {
-            size_t n = x.to - x.from;
-            latency_take_packed(&p->duration, pass, values_of(&t->dur, x, room), n, x.segment);
-            if (!packed_has_none(&t->ttfb))
-                latency_take_packed(&p->ttfb, pass, values_of(&t->ttfb, x, room), n, x.segment);
-            continue;
-        }
-        for (size_t k = x.from; k < x.to; k++) {
-            size_t i = row_of(in, k);
-            int64_t duration_ns = packed_get(&t->dur, i);
-
-            if (!counts_in(p, i, duration_ns, &j))
-                continue;
-            latency_take(&p->duration, pass, duration_ns, j);
-            if (packed_has(&t->ttfb, i))
-                latency_take(&p->ttfb, pass, packed_get(&t->ttfb, i), j);
-        }
+        if (x.segment != NO_SEGMENT)
+            take_block(p, pass, x);
+        for (size_t k = x.from; x.segment == NO_SEGMENT && k < x.to; k++)
+            take_row(p, pass, row_of(in, k));
     }
 }
 
 static bool end_pass(struct passes *p, enum latency_pass pass, struct err *e)
 {
-    return latency_end(&p->duration, pass, e) && latency_end(&p->ttfb, pass, e);
+    bool ok = true;
+
+    for (size_t k = 0; k < p->n_columns; k++)
+        ok = ok && latency_end(&p->columns[k].latency, pass, e);
+    return ok;
 }
 
-/* Ends the pass of sum_up and runs the two passes after it. */
+/* Ends the pass that counted, and runs the two passes after it. */
 static bool show_latencies(struct passes *p, struct err *e)
 {
     if (!end_pass(p, LATENCY_COUNT, e))
@@ -206,7 +232,7 @@ static bool show_latencies(struct passes *p, struct err *e)
     if (!end_pass(p, LATENCY_SPLIT, e))
         return false;
     take_latencies(p, LATENCY_COLLECT);
-    return end_pass(p, LATENCY_COLLECT, e);
+    return true;
 }
 
 /* ---- Results ---- */
@@ -269,20 +295,16 @@ static bool fill_throughput(struct statistics *s, struct passes *p, struct err *
 static bool fill_co(struct statistics *s, const struct passes *p, struct err *e)
 {
     const struct statistics_input *in = p->in;
-    size_t n = 0, segment;
+    size_t n = 0;
 
-    if (in->co_interval_ns <= 0 || s->duration.n == 0)
+    if (in->co_interval_ns <= 0 || !s->duration.times.present)
         return true;
     int64_t *v;
-    if (!mem_new(&v, (size_t)s->duration.n, e))
+    if (!mem_new(&v, (size_t)s->duration.times.n, e))
         return false;
-    for (size_t k = 0; k < in->n; k++) {
-        size_t i = row_of(in, k);
-        int64_t duration_ns = packed_get(&in->table->dur, i);
-
-        if (counts_in(p, i, duration_ns, &segment))
-            v[n++] = duration_ns;
-    }
+    for (size_t k = 0; k < in->n; k++)
+        if (counts(p, row_of(in, k)))
+            v[n++] = packed_get(&in->table->dur, row_of(in, k));
     s->co.interval_ns = in->co_interval_ns;
     s->co.n = stats_co_count(v, n, in->co_interval_ns);
     for (size_t q = 0; q < STATISTICS_N_QUANTILES; q++)
@@ -314,6 +336,18 @@ int64_t statistics_segment_ns(int64_t window_ns)
     return window_ns / width_ns > MAX_SEGMENTS ? window_ns / MAX_SEGMENTS : width_ns;
 }
 
+static bool add_column(struct passes *p, enum statistics_of of, struct err *e)
+{
+    const struct table *t = p->in->table;
+    struct column c = {of, of == STATISTICS_TTFB ? &t->ttfb : &t->dur,
+                       of == STATISTICS_RESPONSE ? &t->late : NULL, .latency = {0}};
+
+    if (packed_has_none(c.plus != NULL ? c.plus : c.v))
+        return true;
+    p->columns[p->n_columns] = c;
+    return latency_init(&p->columns[p->n_columns++].latency, p->window.grid.n, e);
+}
+
 static bool passes_init(struct passes *p, const struct statistics_input *in, struct err *e)
 {
     int64_t length_ns = in->end_ns - in->start_ns;
@@ -325,7 +359,8 @@ static bool passes_init(struct passes *p, const struct statistics_input *in, str
     slice_grid_init(&p->window.grid, in->start_ns, width_ns, n);
     return mem_cleared(&p->n_ok, n, e) && mem_cleared(&p->n_failed, n, e) &&
            flow_init(&p->bytes, n, e) && flow_init(&p->objects, n, e) &&
-           latency_init(&p->duration, n, e) && latency_init(&p->ttfb, n, e);
+           add_column(p, STATISTICS_DURATION, e) && add_column(p, STATISTICS_TTFB, e) &&
+           add_column(p, STATISTICS_RESPONSE, e);
 }
 
 static void passes_fini(struct passes *p)
@@ -334,8 +369,8 @@ static void passes_fini(struct passes *p)
     free(p->n_failed);
     flow_fini(&p->bytes);
     flow_fini(&p->objects);
-    latency_fini(&p->duration);
-    latency_fini(&p->ttfb);
+    for (size_t k = 0; k < p->n_columns; k++)
+        latency_fini(&p->columns[k].latency);
 }
 
 void statistics_round_off(struct stats_ci *ci, int64_t resolution_ns)
@@ -361,15 +396,21 @@ static bool run(struct statistics *s, struct passes *p, struct err *e)
     };
     sum_up(p);
     s->utilisation_frac = (double)p->busy_ns / ((double)in->concurrency * (double)s->duration_ns);
-    p->duration.rate = p->ttfb.rate = &s->objects.mean;
-    if (!fill_throughput(s, p, e) || !show_latencies(p, e) ||
-        !latency_finish(&p->duration, &s->duration, true, e) ||
-        !latency_finish(&p->ttfb, &s->ttfb, false, e))
+    if (!fill_throughput(s, p, e))
         return false;
+    for (size_t k = 0; k < p->n_columns; k++)
+        p->columns[k].latency.rate = &s->objects.mean;
+    if (!show_latencies(p, e))
+        return false;
+    struct statistics_latency *const to[] = {&s->duration, &s->ttfb, &s->response};
     int64_t resolution_ns = dataset_duration_resolution_ns(in->dataset);
-    for (size_t q = 0; q < STATISTICS_N_QUANTILES; q++) {
-        statistics_round_off(&s->duration.q[q].ci, resolution_ns);
-        statistics_round_off(&s->ttfb.q[q].ci, resolution_ns);
+    for (size_t k = 0; k < p->n_columns; k++) {
+        struct column *c = &p->columns[k];
+
+        if (!latency_finish(&c->latency, to[c->of], c->of == STATISTICS_DURATION, e))
+            return false;
+        for (size_t q = 0; q < STATISTICS_N_QUANTILES; q++)
+            statistics_round_off(&to[c->of]->q[q].ci, resolution_ns);
     }
     return fill_co(s, p, e);
 }
@@ -394,6 +435,39 @@ void statistics_free(struct statistics *s)
     free(s->duration.count);
     free(s->ttfb.count);
     free(s);
+}
+
+bool statistics_find_percentile(const struct table *t, const struct statistics *s,
+                                enum statistics_of of, struct stats_ratio p, double limit_ns,
+                                struct statistics_percentile *out, struct err *e)
+{
+    const struct statistics_input in = {.table = t, .n = t->n, .ok = s->ok};
+    struct passes x = {.in = &in};
+    struct statistics_latency found;
+    int64_t *n_above = NULL, ns;
+
+    *out = (struct statistics_percentile){0};
+    slice_grid_init(&x.window.grid, s->start_ns, s->segment_ns, s->n_segments);
+    bool ok = add_column(&x, of, e) && mem_cleared(&n_above, x.window.grid.n + 1, e);
+    struct latency *l = &x.columns[0].latency;
+    l->rate = &s->objects.mean;
+    for (size_t q = 0; q < STATISTICS_N_QUANTILES; q++)
+        l->ratio[q] = p;
+    if (ok)
+        take_latencies(&x, LATENCY_COUNT);
+    ok = ok && show_latencies(&x, e);
+    for (size_t i = 0; ok && x.n_columns > 0 && i < t->n; i++)
+        if (counts(&x, i) && time_of(&x.columns[0], i, &ns))
+            n_above[slice_grid_nearest(&x.window.grid, table_end(t, i))] += (double)ns > limit_ns;
+    if (ok && l->n > 0) {
+        ok = latency_finish(l, &found, false, e) &&
+             stats_error_rate(NAN, n_above, l->n_requests, l->n_segments, &out->above, e);
+        out->n = found.times.n;
+        out->q = found.q[0];
+    }
+    passes_fini(&x);
+    free(n_above);
+    return ok;
 }
 
 void statistics_find_change(struct statistics *s, const struct findings *all, const char *op)

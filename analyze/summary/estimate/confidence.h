@@ -37,8 +37,7 @@ struct statistics_quantile {
 };
 
 struct statistics_latency {
-    int64_t n; /* 0: no latencies, and the members below mean nothing */
-    double mean_ns, fastest_ns, slowest_ns;
+    struct times times; /* absent: there are none, and the members below mean nothing */
     struct statistics_quantile q[STATISTICS_N_QUANTILES]; /* value NaN: not known */
     /* Durations only: how many fell into each bucket of libcommon/hist.h, from first_bucket on.
      * Owned. NULL: unknown. */
@@ -62,6 +61,7 @@ struct statistics {
     struct statistics_rate bytes, objects;
     struct stats_ci error_rate; /* fraction of all requests, in W or not */
     struct statistics_latency duration, ttfb;
+    struct statistics_latency response; /* end - intended */
 
     int64_t cut_ns; /* the warm-up that --steady has left out */
     /* A finding that changes the rate (its kind's `doubt`); NULL: there is none. */
@@ -93,6 +93,26 @@ struct statistics_input {
  * with co_interval_ns. Returns NULL on failure: *e says why. */
 struct statistics *statistics_new(const struct statistics_input *in, struct err *e);
 void statistics_free(struct statistics *s);
+
+/* The percentile of an assertion: any one, of any times. */
+struct statistics_percentile {
+    int64_t n; /* requests with such a time; 0: the rest means nothing */
+    struct statistics_quantile q;
+    struct stats_ci above; /* the share of them whose time is longer than the limit */
+};
+
+enum statistics_of {
+    STATISTICS_DURATION,
+    STATISTICS_TTFB,
+    STATISTICS_RESPONSE,
+    STATISTICS_N_TIMES
+};
+
+/* Finds quantile `p` of the successful requests of a table that count for the latencies of `s`, and
+ * how many are above a limit in ns. Passes over the rows four times. False: *e says why. */
+bool statistics_find_percentile(const struct table *t, const struct statistics *s,
+                                enum statistics_of of, struct stats_ratio p, double limit_ns,
+                                struct statistics_percentile *out, struct err *e);
 
 /* Fills a rate whose mean is known, from its n segments, and from how many requests ended in each.
  * `rate` is left without what failures explain (stats_take_failures). False: *e says why. */

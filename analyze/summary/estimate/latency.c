@@ -47,7 +47,7 @@ static void count_packed(struct latency *l, const uint32_t *v, size_t n)
         if (v[i] != PACKED_NONE)
             latency_count_in(&to, hist_index32(v[i]), v[i]);
     l->end = to.end;
-    l->total = to.total;
+    l->moments = to.moments;
 }
 
 /* Finds the bucket of a 0-based rank from the numbers of latencies below each bucket. */
@@ -102,7 +102,7 @@ static bool aim(struct latency *l, struct err *e)
         if (l->n == 0)
             continue;
         size_t bucket = bucket_of_rank(l, rank_of(l, q));
-        l->lower[q] = hist_lower(bucket);
+        l->lower[q] = bucket > 0 ? hist_lower(bucket) : INT64_MIN; /* wrong clocks: TTFBs < 0 */
         l->upper[q] = hist_upper(bucket);
         keep_bucket(&l->near, bucket);
     }
@@ -179,14 +179,20 @@ static bool values_of_ranks(const struct latency *l, const struct latency_kept *
                             const size_t *rank, size_t n, int64_t *out, struct err *e)
 {
     size_t at[LATENCY_N_RANKS];
+    int64_t *v;
 
+    if (!mem_new(&v, kept->n, e))
+        return false;
+    memcpy(v, kept->v, kept->n * sizeof *v);
     for (size_t i = 0; i < n; i++) {
         size_t own = bucket_of_rank(l, rank[i]);
         at[i] = rank[i] - (size_t)l->count[own];
         for (size_t k = 0; k < kept->n_buckets; k++)
             at[i] += kept->bucket[k] < own ? n_in_bucket(l, kept->bucket[k]) : 0;
     }
-    return picker_select(kept->v, kept->n, at, n, out) || mem_none(e);
+    picker_select(v, kept->n, at, n, out);
+    free(v);
+    return true;
 }
 
 /* Counts the latencies above `value`, the quantile q, by segment in which they end. */
@@ -252,8 +258,7 @@ static bool plan(struct latency *l, struct err *e)
         take_rank(&l->plan[q], rank[q] + 1);
         stats_quantile_ranks(&l->plan[q], &l->rank[5 * q]);
     }
-    l->rank[LATENCY_FIRST_RANK] = 0;
-    l->rank[LATENCY_FIRST_RANK + 1] = (size_t)l->n - 1;
+    times_ranks((size_t)l->n, &l->rank[LATENCY_FIRST_RANK]);
     free(n_above);
     return ok && want_buckets(l, e);
 }
@@ -298,7 +303,7 @@ bool latency_finish(struct latency *l, struct statistics_latency *out, bool with
 {
     int64_t value[LATENCY_N_RANKS];
 
-    out->n = (int64_t)l->n;
+    *out = (struct statistics_latency){0};
     if (l->n == 0)
         return true;
     if (!values_of_ranks(l, &l->kept, l->rank, LATENCY_N_RANKS, value, e))
@@ -310,8 +315,6 @@ bool latency_finish(struct latency *l, struct statistics_latency *out, bool with
         to->n_e = l->plan[q].n_e;
         to->can_gate = l->plan[q].can_gate;
     }
-    out->mean_ns = (double)l->total / (double)l->n;
-    out->fastest_ns = (double)value[LATENCY_FIRST_RANK];
-    out->slowest_ns = (double)value[LATENCY_FIRST_RANK + 1];
+    out->times = times_of(&l->moments, &value[LATENCY_FIRST_RANK]);
     return !with_counts || take_counts(l, out, e);
 }

@@ -7,7 +7,9 @@
 #ifndef S3_ANALYZE_SUMMARY_ESTIMATE_LATENCY_H
 #define S3_ANALYZE_SUMMARY_ESTIMATE_LATENCY_H
 
+#include "analyze/stats/moments.h"
 #include "analyze/summary/estimate/confidence.h"
+#include "analyze/summary/model/fields.h"
 #include "libcommon/err.h"
 #include "libcommon/hist.h"
 
@@ -16,9 +18,9 @@
 #include <stdint.h>
 
 #define LATENCY_N_CLASSES  (STATISTICS_N_QUANTILES + 1)
-/* Ranks looked up in the third pass: five for each quantile, then the first and the last. */
+/* Ranks looked up in the third pass: five for each quantile, then those of struct times. */
 #define LATENCY_FIRST_RANK (5 * STATISTICS_N_QUANTILES)
-#define LATENCY_N_RANKS    (LATENCY_FIRST_RANK + 2)
+#define LATENCY_N_RANKS    (LATENCY_FIRST_RANK + TIMES_N_RANKS)
 
 /* The latencies kept of a few buckets. */
 struct latency_kept {
@@ -38,7 +40,7 @@ struct latency {
     uint64_t *count; /* by bucket; after LATENCY_COUNT: latencies in lower buckets */
     size_t end;      /* all buckets from here on are empty */
     uint64_t n;
-    __int128 total;
+    struct moments moments;
 
     /* Limits of the quantiles' buckets, ascending. */
     int64_t lower[STATISTICS_N_QUANTILES], upper[STATISTICS_N_QUANTILES];
@@ -59,7 +61,7 @@ void latency_fini(struct latency *l);
 static inline void latency_count_in(struct latency *l, size_t bucket, int64_t v)
 {
     l->count[bucket]++;
-    l->total += v;
+    moments_add(&l->moments, v);
     if (bucket >= l->end)
         l->end = bucket + 1;
 }
@@ -77,8 +79,6 @@ static inline void latency_take(struct latency *l, enum latency_pass pass, int64
 {
     size_t class = 0;
 
-    /* A TTFB may be negative if clocks were wrong: it counts as zero. */
-    v = v < 0 ? 0 : v;
     if (pass == LATENCY_COUNT) {
         latency_count_in(l, hist_index(v), v);
     } else if (pass == LATENCY_SPLIT) {

@@ -1,5 +1,7 @@
 #include "analyze/summary/model/fields.h"
 
+#include "libcommon/quantile.h"
+
 /* Initialises .figure, .offset and .is_real for `member` of struct `group`. */
 #define IN(group, member, name)                                                                    \
     .figure = FIGURE_##name, .offset = offsetof(struct group, member),                             \
@@ -31,6 +33,31 @@ const struct field *const times_columns[] = {&n,       &mean,   &fastest, QUANTI
                                              &slowest, &stddev, NULL};
 const struct field *const times_json[] = {&n, &mean, &stddev, QUANTILES, &fastest, &slowest, NULL};
 const struct field *const times_ttfb_json[] = {&n, &mean, &stddev, &best, QUANTILES, &worst, NULL};
+
+void times_ranks(size_t n, size_t ranks[TIMES_N_RANKS])
+{
+    ranks[0] = 0;
+    for (size_t i = 0; i < TIMES_N_QUANTILES; i++)
+        ranks[i + 1] = quantile_index(n, times_quantiles[i]->permille);
+    ranks[TIMES_N_RANKS - 1] = n - 1;
+}
+
+struct times times_of(const struct moments *m, const int64_t values[TIMES_N_RANKS])
+{
+    if (m->n == 0)
+        return (struct times){0};
+    struct times t = {
+        .present = true,
+        .n = m->n,
+        .mean_ns = moments_mean(m),
+        .stddev_ns = moments_stddev(m),
+        .fastest_ns = values[0],
+        .slowest_ns = values[TIMES_N_RANKS - 1],
+    };
+    for (size_t i = 0; i < TIMES_N_QUANTILES; i++)
+        *(int64_t *)((char *)&t + times_quantiles[i]->offset) = values[i + 1];
+    return t;
+}
 
 /* ---- Throughputs of single requests ---- */
 

@@ -5,6 +5,7 @@
 #ifndef S3_ANALYZE_SUMMARY_MODEL_FIELDS_H
 #define S3_ANALYZE_SUMMARY_MODEL_FIELDS_H
 
+#include "analyze/stats/moments.h"
 #include "analyze/summary/model/model.h"
 
 enum field_unit { FIELD_COUNT, FIELD_BYTES, FIELD_NS, FIELD_BYTES_PER_S };
@@ -61,10 +62,13 @@ static inline bool field_is_known(const struct field *x, const void *group)
            (x->known == 0 || *(const bool *)((const char *)group + x->known));
 }
 
-/* Sets quantile i of *t. */
-static inline void times_set_quantile(struct times *t, size_t i, int64_t ns)
-{
-    *(int64_t *)((char *)t + times_quantiles[i]->offset) = ns;
-}
+/* The ranks of a struct times: of the fastest, of the quantiles, of the slowest. */
+#define TIMES_N_RANKS (TIMES_N_QUANTILES + 2)
+
+/* Fills the 0-based ranks of n > 0 values, ascending. */
+void times_ranks(size_t n, size_t ranks[TIMES_N_RANKS]);
+
+/* Returns the times with these moments and the values of these ranks; absent without values. */
+struct times times_of(const struct moments *m, const int64_t values[TIMES_N_RANKS]);
 
 #endif

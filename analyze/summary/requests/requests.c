@@ -47,48 +47,36 @@ bool requests_work_init(struct requests_work *w, struct operation *op, const str
     return true;
 }
 
-/* Fills the times of a column: of all requests and of each host where there is one size, and of
- * each client. by_host and by_client: those of the first one; NULL: there are not several. */
-static bool fill_column(const struct requests_work *w, const struct packed *column,
-                        struct times *all, struct times *by_host, struct times *by_client,
+/* Fills the times of a column, which are `at` bytes from the beginning of struct durations: of each
+ * host where there is one size, and of each client. */
+static bool fill_column(const struct requests_work *w, const struct packed *column, size_t at,
                         struct err *e)
 {
-    if (w->op->requests.single_size &&
-        !sample_times(&w->rows, &w->hosts, column, NULL, all, by_host, sizeof *w->by_host, e))
-        return false;
-    return by_client == NULL || sample_times(&w->rows, &w->clients, column, NULL, NULL, by_client,
-                                             sizeof *w->op->client_requests, e);
+    struct durations *clients = w->op->client_requests;
+
+    return (w->by_host == NULL || !w->op->requests.single_size ||
+            sample_times(&w->rows, &w->hosts, column,
+                         (struct times *)((char *)&w->by_host->single + at), sizeof *w->by_host,
+                         e)) &&
+           (clients == NULL ||
+            sample_times(&w->rows, &w->clients, column, (struct times *)((char *)clients + at),
+                         sizeof *clients, e));
 }
 
-/* Durations of all requests, of each host and of each client; response times. */
 bool requests_durations(void *work, struct err *e)
 {
-    struct requests_work *w = work;
-    struct requests *r = &w->op->requests;
-    struct durations *clients = w->op->client_requests;
-    const struct packed *duration = &w->rows.t->dur, *late = &w->rows.t->late;
-    const struct parts all = one_part(&w->s->n_inside);
+    const struct requests_work *w = work;
 
-    return fill_column(w, duration, &r->all.dur,
-                       w->by_host != NULL ? &w->by_host->single.dur : NULL,
-                       clients != NULL ? &clients->dur : NULL, e) &&
-           (packed_has_none(late) ||
-            sample_times(&w->rows, &all, duration, late, &r->response_time.dur, NULL, 0, e));
+    return fill_column(w, &w->rows.t->dur, offsetof(struct durations, dur), e);
 }
 
-/* TTFBs of all requests, of each host and of each client. */
 bool requests_ttfb(void *work, struct err *e)
 {
-    struct requests_work *w = work;
-    struct requests *r = &w->op->requests;
-    struct durations *clients = w->op->client_requests;
+    const struct requests_work *w = work;
 
-    return fill_column(w, &w->rows.t->ttfb, &r->all.ttfb,
-                       w->by_host != NULL ? &w->by_host->single.ttfb : NULL,
-                       clients != NULL ? &clients->ttfb : NULL, e);
+    return fill_column(w, &w->rows.t->ttfb, offsetof(struct durations, ttfb), e);
 }
 
-/* Durations and TTFBs of first and last accesses; single size only. */
 bool requests_access(void *work, struct err *e)
 {
     static const int64_t all_sizes[] = {0, INT64_MAX};
@@ -102,11 +90,11 @@ bool requests_access(void *work, struct err *e)
         const struct parts all = one_part(&room);
         struct rows rows = {.t = w->rows.t, .pair = a.pair, .n = a.n[0]};
 
-        ok = sample_times(&rows, &all, &rows.t->dur, NULL, &r->first_access.dur, NULL, 0, e) &&
-             sample_times(&rows, &all, &rows.t->ttfb, NULL, &r->first_access.ttfb, NULL, 0, e);
+        ok = sample_times(&rows, &all, &rows.t->dur, &r->first_access.dur, 0, e) &&
+             sample_times(&rows, &all, &rows.t->ttfb, &r->first_access.ttfb, 0, e);
         rows.shift = 32;
-        ok = ok && sample_times(&rows, &all, &rows.t->dur, NULL, &r->last_access.dur, NULL, 0, e) &&
-             sample_times(&rows, &all, &rows.t->ttfb, NULL, &r->last_access.ttfb, NULL, 0, e);
+        ok = ok && sample_times(&rows, &all, &rows.t->dur, &r->last_access.dur, 0, e) &&
+             sample_times(&rows, &all, &rows.t->ttfb, &r->last_access.ttfb, 0, e);
     }
     access_fini(&a);
     return ok;
@@ -159,7 +147,6 @@ static bool first_access_by_size(struct requests *r, const struct requests_work 
     return ok;
 }
 
-/* All figures where there are several sizes, with those of the hosts. */
 bool requests_sizes(void *work, struct err *e)
 {
     struct requests_work *w = work;
@@ -192,11 +179,9 @@ bool requests_sizes(void *work, struct err *e)
         r->sizes[b].max_bytes = edges[b + 1] == INT64_MAX ? -1 : edges[b + 1];
     }
     const struct parts by_size = {.n = r->n_sizes, .of_class = of_class, .room = room};
-    const struct parts together = one_part(&w->s->n_inside);
     return sample_sized(&w->rows, &by_size, &r->sizes[0].all, sizeof *r->sizes, e) &&
-           sample_times(&w->rows, &by_size, &w->rows.t->dur, NULL, &r->all.dur, &r->sizes[0].dur,
-                        sizeof *r->sizes, e) &&
-           sample_times(&w->rows, &together, &w->rows.t->ttfb, NULL, &r->all.ttfb, NULL, 0, e) &&
+           sample_times(&w->rows, &by_size, &w->rows.t->dur, &r->sizes[0].dur, sizeof *r->sizes,
+                        e) &&
            (w->by_host == NULL ||
             sample_sized(&w->rows, &w->hosts, &w->by_host->sized, sizeof *w->by_host, e)) &&
            (w->without_access || first_access_by_size(r, w, edges, e));

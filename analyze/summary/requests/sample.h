@@ -75,14 +75,11 @@ static inline size_t part_of(const struct parts *p, const struct table *t, size_
     return p->of_class != NULL ? p->of_class[analysis_size_class(packed_get(&t->bytes, row))] : 0;
 }
 
-/* The functions below fill the figures of all rows together and of each part. Either pointer may be
- * NULL. The parts' structs lie in larger structs, `stride` bytes apart. Without rows nothing is
- * filled. Both return false if out of memory.
- * sample_times: times of a column. `plus` (NULL: none) is added to it; rows that lack either are
- * left out. */
+/* The functions below fill the figures of each part. The parts' structs lie in larger structs,
+ * `stride` bytes apart. Parts without rows are left as they are. Both return false if out of
+ * memory. sample_times: times of a column, without the rows that lack it. */
 bool sample_times(const struct rows *rows, const struct parts *parts, const struct packed *column,
-                  const struct packed *plus, struct times *all, struct times *by_part,
-                  size_t stride, struct err *e);
+                  struct times *by_part, size_t stride, struct err *e);
 /* sample_sized: throughputs of single requests, with their TTFBs. */
 bool sample_sized(const struct rows *rows, const struct parts *parts, struct sized *by_part,
                   size_t stride, struct err *e);

@@ -73,8 +73,8 @@ static struct run_value mean_value(bool present, const struct stats_ci *ci)
 
 static struct run_value quantile_value(const struct statistics_latency *l, size_t q)
 {
-    return (struct run_value){l->n > 0 && !isnan(l->q[q].ci.value), l->q[q].ci, l->q[q].can_gate,
-                              l->q[q].deff};
+    return (struct run_value){l->times.present && !isnan(l->q[q].ci.value), l->q[q].ci,
+                              l->q[q].can_gate, l->q[q].deff};
 }
 
 void metric_values(struct run_value value[RUN_N_COMPARED], const struct statistics *s,

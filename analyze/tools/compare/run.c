@@ -6,8 +6,8 @@
 #include "analyze/read/aggfile.h"
 #include "analyze/summary/estimate/confidence.h"
 #include "analyze/summary/estimate/flow.h"
-#include "analyze/summary/estimate/percentile.h"
 #include "analyze/summary/requests/sample.h"
+#include "libcommon/int64.h"
 #include "libcommon/mem.h"
 
 #include <math.h>
@@ -303,7 +303,6 @@ static bool fill_op(struct run_op *op, struct run_kept_op *kept, const struct an
 {
     const struct dataset *d = a->dataset;
     const struct table *t = dataset_table(d, from->op);
-    struct statistics_latency response = {0};
 
     op->kept = kept;
     op->n_parts = 1;
@@ -318,10 +317,7 @@ static bool fill_op(struct run_op *op, struct run_kept_op *kept, const struct an
     const struct statistics *s = op->report.statistics;
     if (s == NULL)
         return true;
-    if (kept->of_response && t != NULL &&
-        !percentile_times(t, s, PERCENTILE_RESPONSE, &response, e))
-        return false;
-    fill_values(&op->parts[0], s, kept->of_response ? &response : &s->duration);
+    fill_values(&op->parts[0], s, kept->of_response ? &s->response : &s->duration);
     if (t == NULL) /* there are no requests to divide */
         return true;
     return fill_tallies(op, d, t, s, e) && fill_clear(op, &a->findings, t, s, e) &&

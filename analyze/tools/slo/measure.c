@@ -7,7 +7,6 @@
 #include "analyze/data/filter.h"
 #include "analyze/summary/estimate/by_second.h"
 #include "analyze/summary/estimate/confidence.h"
-#include "analyze/summary/estimate/percentile.h"
 #include "analyze/summary/model/fields.h"
 #include "analyze/summary/model/role.h"
 #include "libcommon/int64.h"
@@ -171,10 +170,10 @@ static bool measure_flow(const struct subject *x, enum slo_figure figure, struct
 /* ---- Percentiles ---- */
 
 /* Returns a percentile of an aggregated capture, if it has that one. */
-static struct slo_measure percentile_of_model(const struct requests *q, enum percentile_of of,
+static struct slo_measure percentile_of_model(const struct requests *q, enum statistics_of of,
                                               uint32_t ppm)
 {
-    const struct times *t = of == PERCENTILE_TTFB ? &q->all.ttfb : &q->all.dur;
+    const struct times *t = of == STATISTICS_TTFB ? &q->all.ttfb : &q->all.dur;
 
     for (size_t i = 0; t->present && !q->with_failed && i < TIMES_N_QUANTILES; i++)
         if (times_quantiles[i]->permille * (SLO_PPM / 1000) == ppm &&
@@ -184,15 +183,15 @@ static struct slo_measure percentile_of_model(const struct requests *q, enum per
     return absent(t->present ? t->known.why : "not in this file");
 }
 
-static struct slo_measure percentile_of_sums(const struct subject *x, enum percentile_of of,
+static struct slo_measure percentile_of_sums(const struct subject *x, enum statistics_of of,
                                              uint32_t ppm)
 {
     const struct sums_op *op = sums_op_of(x->a, (size_t)x->index);
 
     if (op->foreign != NULL)
         return percentile_of_model(&x->op->requests, of, ppm);
-    const struct sums_values *v = of == PERCENTILE_TTFB       ? &op->all.ttfb
-                                  : of == PERCENTILE_RESPONSE ? &op->response
+    const struct sums_values *v = of == STATISTICS_TTFB       ? &op->all.ttfb
+                                  : of == STATISTICS_RESPONSE ? &op->response
                                                               : &op->all.duration;
 
     if (v->moments.n == 0)
@@ -202,7 +201,7 @@ static struct slo_measure percentile_of_sums(const struct subject *x, enum perce
     return value_alone((double)sums_value_at(v, (int64_t)k), (double)v->moments.n, SUMS_NO_ORDER);
 }
 
-struct slo_measure slo_measure_percentile(const struct percentile *x, const char *doubt,
+struct slo_measure slo_measure_percentile(const struct statistics_percentile *x, const char *doubt,
                                           const struct slo_assertion *of)
 {
     const struct stats_ci *ci = &x->q.ci, *above = &x->above;
@@ -236,11 +235,11 @@ static void respect_failures(struct slo_measure *m, const struct operation *op, 
     m->why = "more requests failed than may exceed the percentile";
 }
 
-static bool measure_percentile(const struct subject *x, enum percentile_of source,
+static bool measure_percentile(const struct subject *x, enum statistics_of source,
                                const struct slo_assertion *of, struct slo_measure *m, struct err *e)
 {
     const struct operation *op = x->op;
-    struct percentile found = {0};
+    struct statistics_percentile found = {0};
 
     if (x->a->sums != NULL) {
         *m = percentile_of_sums(x, source, of->ppm);
@@ -254,7 +253,7 @@ static bool measure_percentile(const struct subject *x, enum percentile_of sourc
     }
     const struct stats_ratio p = {of->ppm, SLO_PPM};
 
-    if (!percentile_find(t, op->statistics, source, p, of->limit, &found, e))
+    if (!statistics_find_percentile(t, op->statistics, source, p, of->limit, &found, e))
         return false;
     statistics_round_off(&found.q.ci, dataset_duration_resolution_ns(x->a->dataset));
     *m = slo_measure_percentile(&found, statistics_doubt(op->statistics, &found.q.ci), of);
@@ -311,11 +310,11 @@ static bool answer(struct slo_report *r, const struct slo_assertion *of, const s
         to->measure = absent("the benchmark never began");
     } else if (is_time(of)) {
         bool response = x->op->requests.response_time.dur.present;
-        enum percentile_of source = of->figure == SLO_TTFB ? PERCENTILE_TTFB
-                                    : response             ? PERCENTILE_RESPONSE
-                                                           : PERCENTILE_DURATION;
+        enum statistics_of source = of->figure == SLO_TTFB ? STATISTICS_TTFB
+                                    : response             ? STATISTICS_RESPONSE
+                                                           : STATISTICS_DURATION;
 
-        to->of_response = source == PERCENTILE_RESPONSE;
+        to->of_response = source == STATISTICS_RESPONSE;
         ok = measure_percentile(x, source, of, &to->measure, e);
         respect_failures(&to->measure, x->op, of->ppm);
     } else if (x->index < 0 && !known_all(&x->op->judged.known, THROUGHPUT_ENDED)) {

@@ -3,7 +3,7 @@
 #ifndef S3_ANALYZE_TOOLS_SLO_SLO_H
 #define S3_ANALYZE_TOOLS_SLO_SLO_H
 
-#include "analyze/summary/estimate/percentile.h"
+#include "analyze/summary/estimate/confidence.h"
 #include "analyze/summary/model/model.h"
 #include "libcommon/slo.h"
 #include "libcommon/units.h"
@@ -49,7 +49,7 @@ struct slo_report {
  * is not). For n independent requests, percentile p has an interval once p^n is below 2.5 %. If an
  * end is missing, the share of requests above the limit may still show on which side of the limit
  * the percentile is. */
-struct slo_measure slo_measure_percentile(const struct percentile *x, const char *doubt,
+struct slo_measure slo_measure_percentile(const struct statistics_percentile *x, const char *doubt,
                                           const struct slo_assertion *of);
 
 /* Judges one figure: fills verdict, margin and n_more from the measure of an answer. With "<" the

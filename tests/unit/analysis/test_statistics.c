@@ -185,7 +185,7 @@ static void assert_quantiles(const struct plain *p, const int64_t *v, const size
     static int64_t sorted[N];
     memcpy(sorted, v, n * sizeof *v);
     qsort(sorted, n, sizeof *sorted, compare_int64);
-    assert_int_equal(got->n, n);
+    assert_int_equal(got->times.n, n);
     if (n == 0)
         return;
     for (size_t q = 0; q < 4; q++) {

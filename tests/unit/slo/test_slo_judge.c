@@ -189,7 +189,7 @@ static void test_doubted_percentile(void **state)
 {
     (void)state;
     struct slo_list l = parsed("p99<100ns");
-    struct percentile x = {
+    struct statistics_percentile x = {
         .n = 2000,
         .q = {.ci = {.ok = true, .why = "", .value = 60, .lo = 50, .hi = 80, .df = 9}},
         .above = {.ok = true, .value = .001, .se = .0005, .df = 9}};

@@ -1,7 +1,7 @@
 /* Mean and standard deviation of many values from exact sums. Neither the order of the values nor
  * the number of threads changes a digit. */
-#ifndef S3_ANALYZE_SUMMARY_REQUESTS_MOMENTS_H
-#define S3_ANALYZE_SUMMARY_REQUESTS_MOMENTS_H
+#ifndef S3_ANALYZE_STATS_MOMENTS_H
+#define S3_ANALYZE_STATS_MOMENTS_H
 
 #include <stdint.h>
 

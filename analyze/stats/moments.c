@@ -1,4 +1,4 @@
-#include "analyze/summary/requests/moments.h"
+#include "analyze/stats/moments.h"
 
 #include <math.h>
 #include <string.h>
