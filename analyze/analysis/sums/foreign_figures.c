@@ -173,23 +173,32 @@ bool foreign_by_second(struct operation *to, const struct foreign *f, const stru
     /* The series of a merged file lacks some of these seconds, and has others in which not all
      * clients ran. */
     bool is_sum = !is_mixed && f->together.n_seconds > 0;
+    struct series_row *rows = NULL;
     struct foreign_seconds x;
     bool ok = is_sum ? foreign_seconds(&x, &f->together, (int64_t)f->all.clients.n,
                                        (all->start_ns / NS_PER_S + 2) * NS_PER_S,
                                        all->end_ns - 2 * NS_PER_S, e)
                      : foreign_seconds(&x, all, 1, INT64_MIN, INT64_MAX, e);
 
+    ok = ok && mem_new(&rows, x.n, e);
     /* Objects stand for requests, if each request has one. */
-    for (size_t i = 0; i < x.n; i++)
-        x.v[i].n_ended = int64_max(llround(sums_objects(&x.v[i])) - x.v[i].n_failed, 0);
-    struct sums_part told = {.first_s = x.n > 0 ? x.at_s[0] : 0, .n_seconds = x.n, .seconds = x.v};
-    to->range =
-        (struct span){x.n > 0, told.first_s * NS_PER_S, (told.first_s + (int64_t)x.n) * NS_PER_S};
+    for (size_t i = 0; ok && i < x.n; i++) {
+        double objects = sums_objects(&x.v[i]);
+        rows[i] = (struct series_row){.duration_ns = NS_PER_S,
+                                      .bytes = x.v[i].n_bytes,
+                                      .objects = objects,
+                                      .errors = x.v[i].n_failed,
+                                      .ops_ended = int64_max(llround(objects) - x.v[i].n_failed, 0),
+                                      .lacks_counts = all->n_objects != all->n_requests};
+    }
+    int64_t first_s = x.n > 0 ? x.at_s[0] : 0;
+    to->range = (struct span){x.n > 0, first_s * NS_PER_S, (first_s + (int64_t)x.n) * NS_PER_S};
     to->segments = (struct segments){0};
     to->throughput = (struct throughput){.known.why = all->n_errors > 0 ? with_failed : NULL};
     ok = ok && (x.n == 0 || all->n_errors > 0 || fill_rates(to, &x, e));
     to->judged = to->throughput;
-    ok = ok && sums_by_second(to, &told, all->n_objects != all->n_requests, e);
+    ok = ok && sums_statistics(to, all, rows, x.n, e);
+    free(rows);
     foreign_seconds_fini(&x);
     return ok;
 }

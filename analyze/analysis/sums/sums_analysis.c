@@ -535,6 +535,25 @@ static bool begin(struct analysis *a, const struct sums *s, struct err *e)
     return set_order(a, source, e) && find_together(a, source, failed, e);
 }
 
+/* Fills statistics by second. */
+static bool fill_by_second(struct analysis *a, size_t k, struct err *e)
+{
+    struct operation *op = &a->operations[k];
+    const struct sums_source *source = a->sums;
+    struct slice_grid grid;
+    struct series_row *rows = NULL;
+    size_t n = 0;
+
+    if (source->sums->foreign != NULL)
+        return foreign_by_second(op, source->sums->foreign, source->ops[k], a->mixed, e);
+    slice_grid_init(&grid, op->range.start_ns, NS_PER_S,
+                    (size_t)((op->range.end_ns - op->range.start_ns) / NS_PER_S));
+    bool ok = sums_series_on(a, (int)k, -1, &grid, &rows, &n, e) &&
+              sums_statistics(op, &source->ops[k]->all, rows, n, e);
+    free(rows);
+    return ok;
+}
+
 bool sums_analyze(struct analysis *a, struct dataset *d, const struct sums *s, const char *path,
                   const struct analysis_options *options, struct err *e)
 {
@@ -561,11 +580,9 @@ bool sums_analyze(struct analysis *a, struct dataset *d, const struct sums *s, c
         conclude_course(a, course_of, source, &run_ns, e) && conclude(a, NULL, run_ns, e);
     a->notes = source->notes;
     for (size_t k = 0; ok && options->by_second && k < a->n_operations; k++) {
-        struct operation *op = &a->operations[k];
-        ok = s->foreign != NULL ? foreign_by_second(op, s->foreign, source->ops[k], a->mixed, e)
-                                : sums_by_second(op, &source->ops[k]->all, false, e);
+        ok = fill_by_second(a, k, e);
         if (ok)
-            statistics_find_change(op->statistics, &a->findings, op->op);
+            statistics_find_change(a->operations[k].statistics, &a->findings, a->operations[k].op);
     }
     return ok;
 }

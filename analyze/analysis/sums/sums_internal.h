@@ -43,10 +43,9 @@ static inline double sums_objects(const struct sums_second *s)
 
 struct slice_amounts sums_amounts(const struct sums_second *s);
 
-/* Fills to->statistics by the seconds of p in to->range. `lacks_requests`: see struct by_second.
- * Returns false if out of memory. */
-bool sums_by_second(struct operation *to, const struct sums_part *p, bool lacks_requests,
-                    struct err *e);
+/* Fills to->statistics from a part's histograms and from n seconds. False: *e says why. */
+bool sums_statistics(struct operation *to, const struct sums_part *p,
+                     const struct series_row *seconds, size_t n, struct err *e);
 
 /* Fills the request statistics of an operation. Returns false if out of memory. */
 bool sums_requests(struct requests *r, const struct sums_op *op, struct err *e);

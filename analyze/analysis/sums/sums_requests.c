@@ -1,6 +1,7 @@
 /* Finds figures of requests (docs/how-the-numbers-are-made.md, section 5) from the sums of a run,
  * as far as histograms contain them. */
 #include "analyze/analysis/sums/sums_internal.h"
+#include "analyze/summary/estimate/confidence.h"
 #include "analyze/summary/model/fields.h"
 #include "analyze/summary/requests/requests.h"
 #include "libcommon/mem.h"
@@ -122,4 +123,32 @@ bool sums_requests(struct requests *r, const struct sums_op *op, struct err *e)
             h->sized = sized_of(p);
     }
     return true;
+}
+
+/* ---- Statistics ---- */
+
+static bool fill_latency(struct statistics_latency *to, const struct sums_values *v, struct err *e)
+{
+    to->times = sums_times(v);
+    if (!to->times.present)
+        return true;
+    for (size_t i = 0; i < STATISTICS_N_QUANTILES; i++)
+        to->q[i].ci = (struct stats_ci){.why = SUMS_NO_ORDER,
+                                        .value = (double)sums_quantile(v, statistics_permille[i])};
+    to->first_bucket = v->bucket[0];
+    to->n_buckets = v->bucket[v->n_buckets - 1] - v->bucket[0] + 1;
+    if (!mem_cleared(&to->count, to->n_buckets, e))
+        return false;
+    for (size_t i = 0; i < v->n_buckets; i++)
+        to->count[v->bucket[i] - v->bucket[0]] = (uint64_t)v->count[i];
+    return true;
+}
+
+bool sums_statistics(struct operation *to, const struct sums_part *p,
+                     const struct series_row *seconds, size_t n, struct err *e)
+{
+    return mem_cleared(&to->statistics, 1, e) &&
+           statistics_of_series(to->statistics, to, seconds, n, e) &&
+           fill_latency(&to->statistics->duration, &p->duration, e) &&
+           fill_latency(&to->statistics->ttfb, &p->ttfb, e);
 }

@@ -237,9 +237,11 @@ static bool show_latencies(struct passes *p, struct err *e)
 
 /* ---- Results ---- */
 
-bool statistics_fill_rate(struct statistics_rate *r, double *rate, const int64_t *n_failed,
-                          const int64_t *n_all, size_t n, double mean, int64_t n_requests,
-                          struct err *e)
+/* Fills a rate whose mean is known, from its n segments. `rate` is left without what failures
+ * explain. */
+static bool fill_rate(struct statistics_rate *r, double *rate, const int64_t *n_failed,
+                      const int64_t *n_all, size_t n, double mean, int64_t n_requests,
+                      struct err *e)
 {
     r->present = true;
     if (!stats_median_segment(rate, n, &r->median, e))
@@ -254,15 +256,15 @@ struct ended {
 };
 
 /* Fills a rate from its flow, with `room` for the segments. `mean` NULL: that of the flow. */
-static bool fill_rate(struct statistics *s, const struct flow *f, const struct ended *ended,
-                      const double *mean, double *room, struct statistics_rate *to, struct err *e)
+static bool fill_rate_of_flow(struct statistics *s, const struct flow *f, const struct ended *ended,
+                              const double *mean, double *room, struct statistics_rate *to,
+                              struct err *e)
 {
     size_t n = s->n_segments;
     double all = flow_rates(f, n, s->segment_ns, room), seconds = (double)s->duration_ns / 1e9;
 
-    return statistics_fill_rate(to, room, ended->failed, ended->all, n,
-                                mean != NULL ? *mean : all / seconds, s->n_requests + s->n_failed,
-                                e);
+    return fill_rate(to, room, ended->failed, ended->all, n, mean != NULL ? *mean : all / seconds,
+                     s->n_requests + s->n_failed, e);
 }
 
 static bool fill_throughput(struct statistics *s, struct passes *p, struct err *e)
@@ -284,8 +286,9 @@ static bool fill_throughput(struct statistics *s, struct passes *p, struct err *
     /* Few requests end outside of W. Those that failed there count too. */
     double frac = p->in->n_requests > 0 ? (double)p->in->n_errors / (double)p->in->n_requests : NAN;
 
-    ok = ok && fill_rate(s, &p->objects, &ended, objects_per_s, rate, &s->objects, e) &&
-         (!p->any_bytes || fill_rate(s, &p->bytes, &ended, bytes_per_s, rate, &s->bytes, e)) &&
+    ok = ok && fill_rate_of_flow(s, &p->objects, &ended, objects_per_s, rate, &s->objects, e) &&
+         (!p->any_bytes ||
+          fill_rate_of_flow(s, &p->bytes, &ended, bytes_per_s, rate, &s->bytes, e)) &&
          stats_error_rate(frac, p->n_failed, n_all, n, &s->error_rate, e);
     free(rate);
     free(n_all);
@@ -426,6 +429,47 @@ struct statistics *statistics_new(const struct statistics_input *in, struct err 
         return s;
     statistics_free(s);
     return NULL;
+}
+
+bool statistics_of_series(struct statistics *to, const struct operation *op,
+                          const struct series_row *rows, size_t n, struct err *e)
+{
+    const struct throughput *t = &op->judged;
+    const char *why = n == 0 ? "there is no throughput by second: the run took too few" : NULL;
+    const int64_t n_all = operation_n_all(op), n_failed = operation_n_failed(op);
+    double frac = (double)n_failed / (double)n_all, *bytes = NULL, *objects = NULL;
+    int64_t *failed = NULL, *ended = NULL;
+    bool ok = mem_new(&bytes, n, e) && mem_new(&objects, n, e) && mem_new(&failed, n, e) &&
+              mem_new(&ended, n, e);
+
+    *to = (struct statistics){.n_requests = n_all - n_failed, .n_failed = n_failed};
+    for (size_t i = 0; ok && i < n; i++) {
+        double seconds = (double)rows[i].duration_ns / 1e9;
+
+        bytes[i] = (double)rows[i].bytes / seconds;
+        objects[i] = rows[i].objects / seconds;
+        failed[i] = rows[i].errors;
+        ended[i] = rows[i].ops_ended + rows[i].errors;
+    }
+    if (t->present)
+        ok = ok && fill_rate(&to->objects, objects, failed, ended, n, t->objects_per_s, n_all, e) &&
+             (t->n_bytes == 0 ||
+              fill_rate(&to->bytes, bytes, failed, ended, n, t->bytes_per_s, n_all, e));
+    else
+        to->objects =
+            (struct statistics_rate){.why = why != NULL ? why : t->known.why, .mean.why = why};
+    if (n > 0 && rows[0].lacks_counts)
+        why = "requests by second are not in the file";
+    if (why != NULL && (n > 0 || !t->present))
+        to->error_rate = (struct stats_ci){.why = why, .value = frac};
+    else
+        ok = ok && stats_error_rate(frac, failed, ended, n, &to->error_rate, e);
+    to->error_rate.value = frac;
+    free(bytes);
+    free(objects);
+    free(failed);
+    free(ended);
+    return ok;
 }
 
 void statistics_free(struct statistics *s)

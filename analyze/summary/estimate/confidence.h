@@ -114,11 +114,11 @@ bool statistics_find_percentile(const struct table *t, const struct statistics *
                                 enum statistics_of of, struct stats_ratio p, double limit_ns,
                                 struct statistics_percentile *out, struct err *e);
 
-/* Fills a rate whose mean is known, from its n segments, and from how many requests ended in each.
- * `rate` is left without what failures explain (stats_take_failures). False: *e says why. */
-bool statistics_fill_rate(struct statistics_rate *r, double *rate, const int64_t *n_failed,
-                          const int64_t *n_all, size_t n, double mean, int64_t n_requests,
-                          struct err *e);
+/* Fills *to where no requests are known: the rates of op->judged and the share of failures, with
+ * intervals from n segments of a series. Rates are absent where the operation has none; objects.why
+ * then repeats the reason. False: *e says why. */
+bool statistics_of_series(struct statistics *to, const struct operation *op,
+                          const struct series_row *rows, size_t n, struct err *e);
 
 /* Makes the rates unknown, for this reason (static). */
 void statistics_forget_rates(struct statistics *s, const char *why);

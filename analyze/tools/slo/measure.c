@@ -5,7 +5,6 @@
 #include "analyze/analysis/run/analysis.h"
 #include "analyze/analysis/sums/sums.h"
 #include "analyze/data/filter.h"
-#include "analyze/summary/estimate/by_second.h"
 #include "analyze/summary/estimate/confidence.h"
 #include "analyze/summary/model/fields.h"
 #include "analyze/summary/model/role.h"
@@ -114,38 +113,19 @@ static struct slo_measure measure_rate(const struct subject *x, enum slo_figure 
 static bool rates_of_series(const struct subject *x, struct statistics *to, struct err *e)
 {
     const struct span *range = &x->op->range;
-    const struct throughput *t = &x->op->judged;
-    int64_t range_ns = range->end_ns - range->start_ns, n_requests = operation_n_all(x->op);
-    int64_t width_ns = statistics_segment_ns(range_ns);
+    int64_t range_ns = range->end_ns - range->start_ns, width_ns = statistics_segment_ns(range_ns);
     struct slice_grid grid;
     struct series_row *rows = NULL;
-    struct by_second s = {0};
     size_t n = 0;
 
     if (x->a->sums != NULL && width_ns < NS_PER_S)
         width_ns = NS_PER_S;
     width_ns = int64_max(width_ns, dataset_start_resolution_ns(x->a->dataset));
     slice_grid_init(&grid, range->start_ns, width_ns, (size_t)(range_ns / width_ns));
-    bool ok =
-        analysis_series_on(x->a, x->index, -1, &grid, &rows, &n, e) && by_second_init(&s, n, e);
-    for (size_t i = 0; ok && i < n; i++) {
-        double seconds = (double)rows[i].duration_ns / 1e9;
-        s.bytes[i] = (double)rows[i].bytes / seconds;
-        s.objects[i] = rows[i].objects / seconds;
-        s.errors[i] = rows[i].errors;
-        s.requests[i] = rows[i].ops_ended + rows[i].errors;
-    }
-    ok = ok &&
-         statistics_fill_rate(&to->bytes, s.bytes, s.errors, s.requests, n, t->bytes_per_s,
-                              n_requests, e) &&
-         statistics_fill_rate(&to->objects, s.objects, s.errors, s.requests, n, t->objects_per_s,
-                              n_requests, e) &&
-         stats_error_rate((double)operation_n_failed(x->op) / (double)n_requests, s.errors,
-                          s.requests, n, &to->error_rate, e);
-    to->bytes.present = t->n_bytes > 0;
+    bool ok = analysis_series_on(x->a, x->index, -1, &grid, &rows, &n, e) &&
+              statistics_of_series(to, x->op, rows, n, e);
     statistics_find_change(to, &x->a->findings, *x->op->op != '\0' ? x->op->op : NULL);
     free(rows);
-    by_second_fini(&s);
     return ok;
 }
 
