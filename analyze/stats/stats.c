@@ -3,6 +3,7 @@
 #include "analyze/stats/stats_internal.h"
 #include "libcommon/mem.h"
 
+#include <gsl/gsl_cdf.h>
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
@@ -249,4 +250,22 @@ double stats_stretches(const double *x, size_t n)
         most = fmax(most, fmax(at_lag[0], at_lag[1]));
     }
     return 2 * sum > variance ? (double)b / (1 + 2 * sum / most) : (double)b;
+}
+
+/* ---- Distributions ---- */
+
+double stats_t_quantile(double p, double df)
+{
+    return isinf(df) ? gsl_cdf_ugaussian_Pinv(p) : gsl_cdf_tdist_Pinv(p, df);
+}
+
+double stats_dist_t_upper(double t, double df)
+{
+    return isinf(df) ? gsl_cdf_ugaussian_Q(t) : gsl_cdf_tdist_Q(t, df);
+}
+
+double stats_dist_t_two_sided(double t, double df)
+{
+    double p = 2 * stats_dist_t_upper(fabs(t), df);
+    return p > 1 ? 1 : p;
 }

@@ -3,9 +3,7 @@
 #include "analyze/analysis/run/analysis.h"
 
 #include "analyze/analysis/conclude/conclude.h"
-#include "analyze/analysis/run/drop.h"
-#include "analyze/analysis/run/plan.h"
-#include "analyze/analysis/run/series.h"
+#include "analyze/analysis/run/run_internal.h"
 #include "analyze/analysis/sums/sums.h"
 #include "analyze/summary/estimate/confidence.h"
 #include "analyze/summary/model/role.h"

@@ -1,4 +1,4 @@
-#include "analyze/analysis/run/drop.h"
+#include "analyze/analysis/run/run_internal.h"
 
 #include "libcommon/int64.h"
 #include "libcommon/units.h"

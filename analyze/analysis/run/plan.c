@@ -1,6 +1,5 @@
-#include "analyze/analysis/run/plan.h"
+#include "analyze/analysis/run/run_internal.h"
 
-#include "analyze/analysis/run/series.h"
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
 

@@ -1,5 +1,5 @@
 /* Computes time series on demand: nothing of the size hosts x segments is ever held. */
-#include "analyze/analysis/run/series.h"
+#include "analyze/analysis/run/run_internal.h"
 
 #include "analyze/analysis/run/analysis.h"
 #include "analyze/analysis/sums/sums.h"

@@ -1,6 +1,6 @@
 /* Finds rows that the captures contain twice. No two requests have the same times to the
  * nanosecond. */
-#include "analyze/summary/sets/identical.h"
+#include "analyze/summary/sets/scan.h"
 
 #include "analyze/base/intern.h"
 #include "libcommon/mem.h"

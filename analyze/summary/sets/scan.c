@@ -3,8 +3,6 @@
  * earlier, or later, than those found so far. */
 #include "analyze/summary/sets/scan.h"
 
-#include "analyze/summary/sets/identical.h"
-
 #include "analyze/data/first.h"
 #include "analyze/data/table.h"
 #include "libcommon/int64.h"

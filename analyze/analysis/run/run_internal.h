@@ -1,8 +1,11 @@
-/* The state of an analysis while it runs: analysis.c and drop.c work on it, as tasks on threads. */
-#ifndef S3_ANALYZE_ANALYSIS_RUN_PLAN_H
-#define S3_ANALYZE_ANALYSIS_RUN_PLAN_H
+/* The state of an analysis of rows: while it runs, analysis.c and drop.c work on it, as tasks on
+ * threads; afterwards series.c does. */
+#ifndef S3_ANALYZE_ANALYSIS_RUN_INTERNAL_H
+#define S3_ANALYZE_ANALYSIS_RUN_INTERNAL_H
 
 #include "analyze/base/tasks.h"
+#include "analyze/data/group.h"
+#include "analyze/data/slices.h"
 #include "analyze/summary/requests/requests.h"
 #include "analyze/summary/sets/set.h"
 
@@ -65,5 +68,35 @@ bool plan_run_tasks(struct plan *p, struct err *e);
 
 /* Scans all tables and finds when the run began. */
 bool plan_scan(struct plan *p, struct err *e);
+
+/* ---- Dropping ---- */
+
+/* Drops the requests that skip, from and to leave out. Call it after plan_scan. */
+bool drop_early_and_late(struct plan *p, struct err *e);
+
+/* Drops the requests outside of the time that all threads, or all clients, share
+ * (docs/how-the-numbers-are-made.md, section 2). Runs the waiting tasks before it drops rows. */
+bool drop_outside(struct plan *p, struct err *e);
+
+/* True if the active range covers under half of the set. */
+bool drop_is_short(const struct set *s);
+/* A task: adds the single range's figures to an entry whose own set is short. */
+bool drop_fill_single(void *entry, struct err *e);
+
+/* ---- Series ---- */
+
+/* The input of the series of one operation, or of the total; kept in the analysis. */
+struct analysis_source {
+    const struct table **tables;
+    size_t n_tables;
+    struct group_keys hosts;
+    struct slice_grid grid; /* n = 0: no segments */
+    bool has_range;
+    int64_t segment_ns; /* > 0 even without a range */
+    int64_t first_start_ns, last_end_ns;
+    struct group_rows *rows; /* by table; NULL until a host's series is asked for */
+};
+
+void analysis_source_fini(struct analysis_source *s);
 
 #endif
