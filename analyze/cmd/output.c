@@ -1,7 +1,7 @@
 #include "analyze/cmd/output.h"
 
 #include "analyze/render/report/words.h"
-#include "analyze/write/text.h"
+#include "analyze/write/sheet.h"
 #include "libcommon/mem.h"
 #include "libcommon/slice.h"
 
@@ -57,7 +57,7 @@ bool output_fits(const char *path, const struct cli_args *args, struct err *e)
 
 bool output_wants_colour(const struct output_options *o, FILE *f)
 {
-    return !o->no_color && text_wants_colour(f);
+    return !o->no_color && sheet_wants_colour(f);
 }
 
 enum outfile_replaces output_replaces(const struct output_options *o)

@@ -160,7 +160,7 @@ static bool write_lines(const struct profile *p, const struct profile_given *o, 
 /* Writes sentences about cost to a file, separate from lines for other programs. */
 static bool write_sheet(struct sheet *s, FILE *f, struct err *e)
 {
-    return sheet_end(s, &(struct sheet_form){false, text_wants_colour(f), true}, f, e);
+    return sheet_end(s, &(struct sheet_form){false, sheet_wants_colour(f), true}, f, e);
 }
 
 static bool write_info(const struct profile_run *r, FILE *f, struct err *e)

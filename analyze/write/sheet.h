@@ -6,13 +6,14 @@
 #ifndef S3_ANALYZE_WRITE_SHEET_H
 #define S3_ANALYZE_WRITE_SHEET_H
 
-#include "analyze/write/text.h"
 #include "libcommon/err.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+
+enum text_style { TEXT_PLAIN, TEXT_HEADING, TEXT_FAINT, TEXT_WARNING, TEXT_ERROR };
 
 enum sheet_kind {
     SHEET_TITLE, /* of a section */
@@ -91,16 +92,22 @@ void sheet_fold_end(struct sheet *s);
 
 /* ---- Writers. False: out of memory, perhaps earlier. Write errors stay in the FILE. ---- */
 
-bool sheet_write_text(const struct sheet *s, struct text *out, bool verbose, struct err *e);
+/* Text, with colours and all details or without, or Markdown. */
+struct sheet_form {
+    bool markdown, colour, verbose;
+};
+
+/* Lines and aligned tables. Lines wider than the terminal, or than 80 columns, are wrapped at
+ * blanks. Of a table that is too wide the last column wraps, or columns follow in a second part
+ * below. */
+bool sheet_write_text(const struct sheet *s, const struct sheet_form *form, FILE *f, struct err *e);
 /* A table's id is `section` and the words of its title up to a comma or full stop, as in
  * "op0-requests-by-size". So table titles must differ within a section. */
 bool sheet_write_html(const struct sheet *s, FILE *f, const char *section, struct err *e);
 bool sheet_write_markdown(const struct sheet *s, FILE *f, struct err *e);
 
-/* Text, with colours and all details or without, or Markdown. */
-struct sheet_form {
-    bool markdown, colour, verbose;
-};
+/* Whether text on `f` should be coloured: f is a terminal with colours, and NO_COLOR is not set. */
+bool sheet_wants_colour(FILE *f);
 
 /* Writes the sheet as text or Markdown, then frees it. */
 bool sheet_end(struct sheet *s, const struct sheet_form *form, FILE *f, struct err *e);

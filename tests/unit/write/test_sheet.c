@@ -41,12 +41,12 @@ static char *written(const struct sheet *s, enum format format)
     size_t n;
     struct err e = {0};
     FILE *f = open_memstream(&text, &n);
-    struct text out = {.f = f};
+    const struct sheet_form form = {.verbose = format == VERBOSE};
 
     assert_non_null(f);
     assert_true(format == HTML       ? sheet_write_html(s, f, "op7", &e)
                 : format == MARKDOWN ? sheet_write_markdown(s, f, &e)
-                                     : sheet_write_text(s, &out, format == VERBOSE, &e));
+                                     : sheet_write_text(s, &form, f, &e));
     assert_int_equal(fclose(f), 0);
     return text;
 }
