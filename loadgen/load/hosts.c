@@ -127,6 +127,50 @@ static bool expand(struct hosts *h, char *prefix, size_t n_prefix, const char *r
     return true;
 }
 
+static bool better(const struct host *a, const struct host *b)
+{
+    if (a->n_running != b->n_running)
+        return a->n_running < b->n_running;
+    return a->idle_since_ns < b->idle_since_ns;
+}
+
+/* Puts host i at a place of the heap. */
+static void put(struct hosts *h, size_t place, size_t i)
+{
+    h->host[place].heap = (uint32_t)i;
+    h->host[i].place = (uint32_t)place;
+}
+
+/* Restores the order of the heap after host i has changed: none is better than its parent. */
+static void settle(struct hosts *h, size_t i)
+{
+    const struct host *all = h->host;
+    size_t at = all[i].place;
+
+    for (; at > 0 && better(&all[i], &all[all[(at - 1) / 2].heap]); at = (at - 1) / 2)
+        put(h, at, all[(at - 1) / 2].heap);
+    for (size_t child; (child = 2 * at + 1) < h->n; at = child) {
+        if (child + 1 < h->n && better(&all[all[child + 1].heap], &all[all[child].heap]))
+            child++;
+        if (!better(&all[all[child].heap], &all[i]))
+            break;
+        put(h, at, all[child].heap);
+    }
+    put(h, at, i);
+}
+
+/* Adds one host after the other. */
+static void make_heap(struct hosts *h)
+{
+    size_t n = h->n;
+
+    for (h->n = 1; h->n <= n; h->n++) {
+        put(h, h->n - 1, h->n - 1);
+        settle(h, h->n - 1);
+    }
+    h->n = n;
+}
+
 /* Sets idle_since_ns so that unused hosts are chosen first, in random order. */
 static void shuffle_idle(struct hosts *h, struct rng *rng)
 {
@@ -135,6 +179,7 @@ static void shuffle_idle(struct hosts *h, struct rng *rng)
         h->host[i].idle_since_ns = h->host[j].idle_since_ns;
         h->host[j].idle_since_ns = INT64_MIN + (int64_t)i;
     }
+    make_heap(h);
 }
 
 static bool add_list(struct hosts *h, const char *list, struct err *e)
@@ -193,6 +238,7 @@ void hosts_deal(struct hosts *h, size_t rank, size_t n_ranks)
             free_host(&h->host[i]);
     }
     h->n = n;
+    make_heap(h);
 }
 
 void hosts_fini(struct hosts *h)
@@ -238,29 +284,25 @@ bool hosts_resolve(struct hosts *h, bool tls, struct rng *rng, struct err *e)
     return ok;
 }
 
-static bool better(const struct host *a, const struct host *b)
-{
-    if (a->n_running != b->n_running)
-        return a->n_running < b->n_running;
-    return a->idle_since_ns < b->idle_since_ns;
-}
-
 /* Chooses the host of the next request, the next in turn or the best one. Candidates have an idle
  * connection or, with may_connect, may be connected to. */
 static size_t choose(struct hosts *h, struct conn *const *idle, bool may_connect, int64_t now_ns)
 {
     size_t best = HOSTS_NONE;
+    /* Mostly the first one can be used, and no search is needed. */
+    bool weighed = h->select == HOSTS_WEIGHED;
+    size_t i = weighed ? h->host[0].heap : h->next;
 
-    for (size_t tried = 0, i = h->next; tried < h->n; tried++, i = i + 1 < h->n ? i + 1 : 0) {
+    for (size_t tried = 0; tried < h->n; tried++, i = i + 1 < h->n ? i + 1 : 0) {
         bool is_usable =
             (idle != NULL && idle[i] != NULL) || (may_connect && h->host[i].retry_ns <= now_ns);
         if (!is_usable || (best != HOSTS_NONE && !better(&h->host[i], &h->host[best])))
             continue;
         best = i;
-        if (h->select == HOSTS_ROUNDROBIN)
+        if (!weighed || tried == 0)
             break;
     }
-    if (h->select == HOSTS_ROUNDROBIN && best != HOSTS_NONE)
+    if (!weighed && best != HOSTS_NONE)
         h->next = best + 1 < h->n ? best + 1 : 0;
     return best;
 }
@@ -273,6 +315,7 @@ size_t hosts_pick(struct hosts *h, struct conn *const *idle, bool may_connect, i
     size_t i = choose(h, idle, may_connect, now_ns);
     if (i != HOSTS_NONE) {
         h->host[i].n_running++;
+        settle(h, i);
         /* Let only this request try to connect. If its end is not reported, others may try after
          * try_ns. */
         if (h->host[i].retry_ns != 0 && (idle == NULL || idle[i] == NULL))
@@ -290,6 +333,7 @@ void hosts_release(struct hosts *h, size_t i, int64_t now_ns)
     pthread_mutex_lock(&h->lock);
     h->host[i].n_running--;
     h->host[i].idle_since_ns = now_ns;
+    settle(h, i);
     pthread_mutex_unlock(&h->lock);
 }
 

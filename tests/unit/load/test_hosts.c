@@ -134,10 +134,38 @@ static void test_weighed(void **state)
     assert_int_equal(hosts_pick(&h, NULL, true, 0), 3);
     /* Hosts 1 and 2 have two requests. Of 0 and 3, host 0 was released earlier (101) than 3
      * (1000). */
-    h.host[1].n_running++;
-    h.host[2].n_running++;
+    struct conn *const idle_1[] = {NULL, (struct conn *)&h, NULL, NULL};
+    struct conn *const idle_2[] = {NULL, NULL, (struct conn *)&h, NULL};
+    assert_int_equal(hosts_pick(&h, idle_1, false, 0), 1);
+    assert_int_equal(hosts_pick(&h, idle_2, false, 0), 2);
     assert_int_equal(hosts_pick(&h, NULL, true, 0), 0);
     assert_int_equal(hosts_pick(&h, NULL, true, 0), 3);
+    hosts_fini(&h);
+}
+
+/* As above, with many hosts and random ends: the choice is that of a search. */
+static void test_weighed_many(void **state)
+{
+    (void)state;
+    struct hosts h;
+    struct err e = {0};
+
+    rng_init(&rng, 8, 0);
+    assert_true(hosts_init(&h, "h{1...37}", HOSTS_WEIGHED, &rng, &e));
+    for (int64_t now_ns = 1; now_ns < 4000; now_ns++) {
+        size_t at = (size_t)rng_below(&rng, h.n);
+        if (h.host[at].n_running > 0 && rng_below(&rng, 10) < 6) {
+            hosts_release(&h, at, now_ns);
+            continue;
+        }
+        size_t best = 0;
+        for (size_t i = 1; i < h.n; i++)
+            if (h.host[i].n_running < h.host[best].n_running ||
+                (h.host[i].n_running == h.host[best].n_running &&
+                 h.host[i].idle_since_ns < h.host[best].idle_since_ns))
+                best = i;
+        assert_int_equal(hosts_pick(&h, NULL, true, now_ns), best);
+    }
     hosts_fini(&h);
 }
 
@@ -223,6 +251,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lists),           cmocka_unit_test(test_refused),
         cmocka_unit_test(test_roundrobin),      cmocka_unit_test(test_weighed),
+        cmocka_unit_test(test_weighed_many),
         cmocka_unit_test(test_first_is_random), cmocka_unit_test(test_down),
         cmocka_unit_test(test_one_host),
     };
