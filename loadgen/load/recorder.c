@@ -1,8 +1,10 @@
 #include "loadgen/load/load.h"
 
+#include "libcommon/hist.h"
+#include "libcommon/int64.h"
 #include "libcommon/mem.h"
+#include "libcommon/quantile.h"
 #include "libcommon/recwrite.h"
-#include "loadgen/util/histogram.h"
 #include "loadgen/util/util.h"
 
 #include <errno.h>
@@ -73,8 +75,11 @@ struct recorder {
     bool closing, busy;
     struct recorder_state state;
     struct err error; /* set by the writer, which may read it without the lock */
+
+    /* Since the last tick: counts, and the successful requests' durations by hist_index. */
     struct recorder_counts tick;
-    struct histogram durations; /* durations since the last tick */
+    int64_t longest_ns;
+    uint64_t durations[HIST_N_COUNTERS];
 
     /* Only the writer uses these. */
     int64_t frame_since_ns; /* CLOCK_NEVER: the frame is empty */
@@ -309,6 +314,12 @@ static bool keep_batch(struct recorder *r, const struct recorder_batch *b, struc
     return ok;
 }
 
+static void count_duration(struct recorder *r, int64_t ns)
+{
+    r->longest_ns = int64_max(r->longest_ns, ns);
+    r->durations[hist_index(int64_min(ns, HIST_MAX_VALUE))]++;
+}
+
 /* Writes and counts the rows of a batch. Writes without the lock: a write may take as long as the
  * disk does. */
 static void take_batch(struct recorder *r, const struct recorder_batch *b)
@@ -327,7 +338,7 @@ static void take_batch(struct recorder *r, const struct recorder_batch *b)
         count(&r->state.counts, row);
         count(&r->tick, row);
         if (row->ok)
-            histogram_add(&r->durations, row->end_ns - row->start_ns);
+            count_duration(r, row->end_ns - row->start_ns);
     }
     pthread_mutex_unlock(&r->lock);
 }
@@ -452,7 +463,7 @@ struct recorder *recorder_open(const struct recorder_options *options, struct er
     r->frame_since_ns = CLOCK_NEVER;
     pthread_mutex_init(&r->lock, NULL);
     pthread_mutex_init(&r->pending_lock, NULL);
-    clock_cond_init(&r->filled);
+    pthread_cond_init(&r->filled, NULL);
     pthread_cond_init(&r->emptied, NULL);
 
     const struct recwrite_options out = {
@@ -463,7 +474,7 @@ struct recorder *recorder_open(const struct recorder_options *options, struct er
         .intended = options->intended,
         .sync = true,
     };
-    bool ok = histogram_init(&r->durations, e) && init_batches(r, e) && init_autoterm(r, e);
+    bool ok = init_batches(r, e) && init_autoterm(r, e);
     if (ok && options->fd >= 0)
         ok = (r->out = recwrite_open(&out, e)) != NULL;
     if (!ok) {
@@ -528,7 +539,6 @@ void recorder_free(struct recorder *r)
         free(r->pending[i].v);
     free(r->pending);
     autoterm_free(r->autoterm);
-    histogram_fini(&r->durations);
     free(r->batches);
     free(r->comment);
     pthread_cond_destroy(&r->filled);
@@ -558,15 +568,30 @@ struct recorder_state recorder_look(struct recorder *r)
     return state;
 }
 
+/* Returns a quantile of the durations since the last tick, to within a bucket; 0: there is none. */
+static int64_t tick_quantile(const struct recorder *r, unsigned permille)
+{
+    uint64_t n = r->tick.n_requests - r->tick.n_errors;
+    uint64_t below = 0;
+
+    if (n == 0)
+        return 0;
+    for (size_t i = 0; i + 1 < HIST_N_COUNTERS; i++) {
+        below += r->durations[i];
+        if (below > quantile_index(n, permille))
+            return int64_min(hist_upper(i), r->longest_ns);
+    }
+    return r->longest_ns;
+}
+
 void recorder_take_tick(struct recorder *r, struct recorder_tick *tick)
 {
     pthread_mutex_lock(&r->lock);
     tick->counts = r->tick;
-    tick->p50_ns = histogram_quantile(&r->durations, 500);
-    tick->p99_ns = histogram_quantile(&r->durations, 990);
+    tick->p50_ns = tick_quantile(r, 500);
+    tick->p99_ns = tick_quantile(r, 990);
     r->tick = (struct recorder_counts){0};
-    memset(r->durations.count, 0, HIST_N_COUNTERS * sizeof *r->durations.count);
-    r->durations.n = 0;
-    r->durations.n_over = 0;
+    r->longest_ns = 0;
+    memset(r->durations, 0, sizeof r->durations);
     pthread_mutex_unlock(&r->lock);
 }

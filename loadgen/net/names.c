@@ -124,7 +124,7 @@ struct names *names_open(struct name *name, size_t n, struct names_style style, 
     names->name = name;
     names->n = n;
     pthread_mutex_init(&names->lock, NULL);
-    clock_cond_init(&names->changed);
+    pthread_cond_init(&names->changed, NULL);
     /* Block signals in the new thread: another thread waits for them (run/signals.c). */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);

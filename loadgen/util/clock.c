@@ -36,19 +36,9 @@ struct clock_share clock_thread_share(const char *root)
     return n == 2 ? s : (struct clock_share){-1, -1};
 }
 
-void clock_cond_init(pthread_cond_t *c)
-{
-    pthread_condattr_t monotonic;
-
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(c, &monotonic);
-    pthread_condattr_destroy(&monotonic);
-}
-
 bool clock_cond_wait(pthread_cond_t *c, pthread_mutex_t *lock, int64_t until_ns)
 {
     const struct timespec t = {until_ns / NS_PER_S, until_ns % NS_PER_S};
 
-    return pthread_cond_timedwait(c, lock, &t) == 0;
+    return pthread_cond_clockwait(c, lock, CLOCK_MONOTONIC, &t) == 0;
 }

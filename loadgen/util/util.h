@@ -57,9 +57,6 @@ static inline void clock_sleep_ns(int64_t ns)
     nanosleep(&(const struct timespec){0, ns}, NULL);
 }
 
-/* Makes a condition whose waits are timed by CLOCK_MONOTONIC. */
-void clock_cond_init(pthread_cond_t *c);
-
 /* Waits for the condition with the lock held, at most until until_ns; CLOCK_NEVER: without a
  * time-out. Returns false after a time-out. */
 bool clock_cond_wait(pthread_cond_t *c, pthread_mutex_t *lock, int64_t until_ns);

@@ -249,11 +249,10 @@ static void test_one_host(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lists),           cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_roundrobin),      cmocka_unit_test(test_weighed),
-        cmocka_unit_test(test_weighed_many),
-        cmocka_unit_test(test_first_is_random), cmocka_unit_test(test_down),
-        cmocka_unit_test(test_one_host),
+        cmocka_unit_test(test_lists),        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_roundrobin),   cmocka_unit_test(test_weighed),
+        cmocka_unit_test(test_weighed_many), cmocka_unit_test(test_first_is_random),
+        cmocka_unit_test(test_down),         cmocka_unit_test(test_one_host),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
