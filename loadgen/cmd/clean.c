@@ -9,7 +9,6 @@
 #include "loadgen/util/util.h"
 
 #include <math.h>
-#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,9 +24,8 @@ struct old_run {
 struct old_runs {
     const char *prefix;
     char wanted[S3OP_KEY_MAX + 1]; /* the keys of all runs that we look for begin with it */
-    struct old_run **run;
+    struct old_run *run;
     size_t n;
-    void *by_root;                 /* the same, for tsearch */
     enum s3op_kind kind;           /* listing that shows the objects */
     uint64_t n_uploads;            /* unfinished uploads of all runs */
     enum sweep_scope upload_scope; /* listing that shows the uploads */
@@ -35,30 +33,21 @@ struct old_runs {
     int no_list;                   /* status of a server that has no list of uploads; 0: it has */
 };
 
-static int order_roots(const void *a, const void *b)
-{
-    return strcmp(((const struct old_run *)a)->root, ((const struct old_run *)b)->root);
-}
-
 /* Returns the run that a key is of; adds it if it is new. NULL: out of memory. */
 static struct old_run *find(struct old_runs *runs, const char *key, struct err *e)
 {
     size_t n_root = strlen(runs->prefix) + OPTIONS_ROOT_LENGTH;
-    struct old_run *run;
 
     /* Listings are sorted, so it is usually the last run. */
-    if (runs->n > 0 && strncmp(runs->run[runs->n - 1]->root, key, n_root) == 0)
-        return runs->run[runs->n - 1];
-    if (!mem_more(&runs->run, runs->n, e) || !mem_cleared(&run, 1, e))
+    for (size_t i = runs->n; i > 0; i--)
+        if (strncmp(runs->run[i - 1].root, key, n_root) == 0)
+            return &runs->run[i - 1];
+    if (!mem_more(&runs->run, runs->n, e))
         return NULL;
+    struct old_run *run = &runs->run[runs->n++];
+    *run = (struct old_run){0};
     memcpy(run->root, key, n_root);
-    struct old_run **node = tsearch(run, &runs->by_root, order_roots);
-    if (node != NULL && *node == run)
-        return runs->run[runs->n++] = run;
-    free(run);
-    if (node == NULL)
-        mem_none(e);
-    return node != NULL ? *node : NULL;
+    return run;
 }
 
 static bool on_entry(void *user, const struct xml_entry *entry, struct err *e)
@@ -152,7 +141,7 @@ static bool clean_all(struct bench *b, const struct old_runs *runs, struct err *
     else
         printf("RUN             OBJECTS  MARKERS  UPLOADS  NEWEST\n");
     for (size_t i = 0; i < runs->n && !sweep_is_stopped(&b->sweep); i++) {
-        const struct old_run *run = runs->run[i];
+        const struct old_run *run = &runs->run[i];
         bool young = o->wanted_id == NULL && run->newest_ns > from_ns;
 
         bool kept = young || run->n_others > 0;
@@ -187,7 +176,6 @@ static int clean_bucket(struct bench *b)
     b->engine.op_style.object_lock = ok && bucket_is_locked(&b->control, false, NULL);
     ok = ok && bench_make_crew(b, &e);
     ok = ok && look(b, &runs, &e) && clean_all(b, &runs, &e);
-    tdestroy(runs.by_root, free);
     free(runs.run);
     if (!ok)
         cli_failed(&b->args, &e);

@@ -290,7 +290,8 @@ void conn_close(struct conn *c)
     if (c->state == CONN_CLOSED)
         return;
     if (c->fd >= 0) {
-        c->wire->end(c);
+        if (c->wire->end != NULL)
+            c->wire->end(c);
         epoll_ctl(c->dialer->epoll, EPOLL_CTL_DEL, c->fd, NULL);
         close(c->fd);
     }
@@ -345,7 +346,7 @@ void conn_shake_hands(struct conn *c)
 {
     uint32_t events = READY_EVENTS;
     struct err e = {0};
-    ssize_t n = c->wire->shake_hands(c, &events, &e);
+    ssize_t n = c->wire->shake_hands != NULL ? c->wire->shake_hands(c, &events, &e) : 1;
 
     if (n == CONN_ERROR) {
         fail(c, "", e.msg);
@@ -438,19 +439,6 @@ void conn_on_timer(struct conn *c, int64_t now_ns)
 
 /* ---- Plain connections ---- */
 
-static ssize_t plain_shake_hands(struct conn *c, uint32_t *events, struct err *e)
-{
-    (void)c;
-    (void)events;
-    (void)e;
-    return 1;
-}
-
-static void plain_end(struct conn *c)
-{
-    (void)c;
-}
-
 static ssize_t from_errno(struct conn *c, const char *what, struct err *e)
 {
     if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)
@@ -490,11 +478,9 @@ static ssize_t plain_skip(struct conn *c, void *buf, size_t n, struct err *e)
 }
 
 const struct conn_wire conn_plain = {
-    .shake_hands = plain_shake_hands,
     .send = plain_send,
     .recv = plain_recv,
     .skip = plain_skip,
-    .end = plain_end,
 };
 
 /* ---- Waiting ---- */

@@ -86,13 +86,14 @@ struct conn;
 
 /* How bytes travel over a connection: conn_plain, or tls_wire (tls.c). */
 struct conn_wire {
-    /* Continues the handshake. Returns 1: both sides are ready; CONN_AGAIN: call it again after one
-     * of *events; 0: the peer closed the connection; CONN_ERROR: *e or c->local_errno says why. */
+    /* Continues the handshake; NULL: there is none. Returns 1: both sides are ready; CONN_AGAIN:
+     * call it again after one of *events; 0: the peer closed the connection; CONN_ERROR: *e or
+     * c->local_errno says why. */
     ssize_t (*shake_hands)(struct conn *c, uint32_t *events, struct err *e);
     ssize_t (*send)(struct conn *c, const void *data, size_t n, struct err *e);
     ssize_t (*recv)(struct conn *c, void *buf, size_t n, struct err *e);
     ssize_t (*skip)(struct conn *c, void *buf, size_t n, struct err *e);
-    void (*end)(struct conn *c); /* call it before the socket is closed */
+    void (*end)(struct conn *c); /* NULL, or to be called before the socket is closed */
     bool buffers;                /* may keep received bytes that epoll does not report */
 };
 extern const struct conn_wire conn_plain;
