@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LOG_ONE  1e3 /* durations count in thousandths: sums are exact, whatever the order of rows \
-                      */
+#define LOG_ONE  1e3  /* durations count in thousandths, so that sums are exact */
 #define OF_KEY   1000 /* classes of sizes in the key of a kind */
 #define N_STRATA 100  /* size strata in it: 0 bytes, and one per factor of 4 */
 

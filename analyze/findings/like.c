@@ -524,6 +524,7 @@ static void late_by_load(const struct compared *x, double share, float late, dou
     for (size_t i = 0; i < x->n; i++) {
         const struct asked *r = &x->v[i];
         struct late *to = &v[r->row->load[LIKE_MEAN] * LATE_LOADS / LIKE_LEVELS];
+
         to->n[r->own] += r->row->n;
         to->late[r->own] += r->residual > late ? r->row->n : 0;
     }
