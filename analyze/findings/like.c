@@ -4,7 +4,6 @@
 #include "analyze/stats/stats.h"
 #include "libcommon/mem.h"
 
-#include <gsl/gsl_math.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +28,8 @@
 #define ROUNDS          3
 #define MAD_TO_SD       1.4826 /* of a normal distribution: 1 / 0.6745 */
 #define SPREAD_MARGIN   1.3
-#define MOST_STEP       3 /* standard deviations: a larger difference is a step */
+#define EULER           0.5772 /* the mean of the log of an exponential one is that less */
+#define MOST_STEP       3      /* standard deviations: a larger difference is a step */
 
 static const struct like_part all_parts = {SIZE_MAX, SIZE_MAX, SIZE_MAX};
 
@@ -513,26 +513,40 @@ struct late {
     double n[2], late[2], expected[2];
 };
 
+static size_t load_of(const struct asked *r)
+{
+    return (size_t)r->row->load[LIKE_MEAN] * LATE_LOADS / LIKE_LEVELS;
+}
+
+/* Adds up the requests in a span (NULL: all) by load. Returns whether the others met the loads of
+ * most requests of the group. */
+static bool add_by_load(const struct compared *x, const struct like_span *g, float late,
+                        struct late *v)
+{
+    double n = 0, n_met = 0;
+
+    for (size_t i = 0; i < x->n; i++) {
+        const struct asked *r = &x->v[i];
+        if (g != NULL && !is_in_span(x, g, &all_parts, r->row))
+            continue;
+        v[load_of(r)].n[r->own] += r->row->n;
+        v[load_of(r)].late[r->own] += r->residual > late ? r->row->n : 0;
+    }
+    for (size_t k = 0; k < LATE_LOADS; k++) {
+        n += v[k].n[1];
+        n_met += v[k].n[0] >= SLOW_LEAST_SAMPLES ? v[k].n[1] : 0;
+    }
+    return 2 * n_met >= n;
+}
+
 /* Fills in which share of requests is late at each load, as of the others. At loads that they did
  * not meet, requests do not count (NAN); if most of the group's do so, as many may be late as if
  * durations were exponential: those of busy servers of one queue are at most that. */
 static void late_by_load(const struct compared *x, double share, float late, double *by_load)
 {
     struct late v[LATE_LOADS] = {0};
-    double n = 0, n_met = 0;
+    double unmet = add_by_load(x, NULL, late, v) ? NAN : fmax(share, exp(-exp(late - EULER)));
 
-    for (size_t i = 0; i < x->n; i++) {
-        const struct asked *r = &x->v[i];
-        struct late *to = &v[r->row->load[LIKE_MEAN] * LATE_LOADS / LIKE_LEVELS];
-
-        to->n[r->own] += r->row->n;
-        to->late[r->own] += r->residual > late ? r->row->n : 0;
-    }
-    for (size_t k = 0; k < LATE_LOADS; k++) {
-        n += v[k].n[1];
-        n_met += v[k].n[0] >= SLOW_LEAST_SAMPLES ? v[k].n[1] : 0;
-    }
-    double unmet = 2 * n_met > n ? NAN : fmax(share, exp(-exp(late - M_EULER)));
     for (size_t k = 0; k < LATE_LOADS; k++)
         by_load[k] =
             v[k].n[0] < SLOW_LEAST_SAMPLES ? unmet : (v[k].late[0] + 10 * share) / (v[k].n[0] + 10);
@@ -549,7 +563,7 @@ static double t_of_late(const struct compared *x, double share, float late)
     late_by_load(x, share, late, by_load);
     for (size_t i = 0; i < x->n; i++) {
         const struct asked *r = &x->v[i];
-        double of_load = by_load[r->row->load[LIKE_MEAN] * LATE_LOADS / LIKE_LEVELS];
+        double of_load = by_load[load_of(r)];
         struct late *to = &v[like_block_of(x, r->row, TAIL_BLOCKS)];
 
         if (isnan(of_load))
@@ -576,26 +590,17 @@ static double t_of_late(const struct compared *x, double share, float late)
 static bool is_sent_more(const struct compared *x, size_t group, const struct like_span *g)
 {
     struct late v[LATE_LOADS] = {0};
-    double n = 0, n_met = 0, most = 0;
+    double most = 0;
 
-    if (x->groups != LIKE_HOSTS || !x->l->c->has_requests)
+    if (x->groups != LIKE_HOSTS || !x->l->c->has_requests || add_by_load(x, g, INFINITY, v))
         return false;
-    memset(x->scratch, 0, x->n_groups * sizeof *x->scratch);
-    for (size_t i = 0; i < x->n; i++) {
-        const struct asked *r = &x->v[i];
-        if (!is_in_span(x, g, &all_parts, r->row))
-            continue;
-        v[r->row->load[LIKE_MEAN] * LATE_LOADS / LIKE_LEVELS].n[r->own] += r->row->n;
-        x->scratch[like_group_of(x, r->row)] += r->row->n;
-    }
-    for (size_t k = 0; k < LATE_LOADS; k++) {
-        n += v[k].n[1];
-        n_met += v[k].n[0] >= SLOW_LEAST_SAMPLES ? v[k].n[1] : 0;
-    }
+    memset(x->n_of, 0, x->n_groups * sizeof *x->n_of);
+    for (size_t i = 0; i < x->n; i++)
+        if (is_in_span(x, g, &all_parts, x->v[i].row))
+            x->n_of[like_group_of(x, x->v[i].row)] += x->v[i].row->n;
     for (size_t k = 0; k < x->n_groups; k++)
-        most = k != group ? fmax(most, x->scratch[k]) : most;
-    fprintf(stderr, "group %zu n %.0f met %.0f most %.0f\n", group, n, n_met, most);
-    return 2 * n_met < n && n > LEAST_LONGER * most + FURTHER_T * sqrt(most);
+        most = k != group ? fmax(most, x->n_of[k]) : most;
+    return x->n_of[group] > LEAST_LONGER * most + FURTHER_T * sqrt(most);
 }
 
 /* Finds a tail among the latest hundredth, or thousandth, of the others' requests. Returns from
@@ -734,9 +739,9 @@ static bool init(struct compared *x, const struct like *l, enum like_groups grou
                                                                                    : l->c->hosts.n};
     if (!mem_new(&x->stratum, l->n, e) || !like_number_strata(x, e) ||
         !mem_cleared(&x->slow, n, e) || !mem_new(&x->may_be_slow, n, e) ||
-        !mem_new(&x->met, n, e) || !mem_new(&x->strata, x->n_strata, e) ||
-        !mem_new(&x->v, l->n, e) || !mem_new(&x->scratch, l->n, e) ||
-        !mem_new(&x->means, 4 * l->n_classes, e) ||
+        !mem_new(&x->met, n, e) || !mem_new(&x->n_of, n, e) ||
+        !mem_new(&x->strata, x->n_strata, e) || !mem_new(&x->v, l->n, e) ||
+        !mem_new(&x->scratch, l->n, e) || !mem_new(&x->means, 4 * l->n_classes, e) ||
         (n <= FEW_GROUPS && !mem_cleared(&x->of_group, n, e)))
         return false;
     for (size_t k = 0; k < n; k++)
@@ -751,6 +756,7 @@ static void fini(struct compared *x)
     free(x->slow);
     free(x->may_be_slow);
     free(x->met);
+    free(x->n_of);
     free(x->of_group);
     free(x->strata);
     free(x->v);

@@ -52,6 +52,7 @@ struct compared {
     struct asked *v; /* the requests of a group and of the others that can be compared */
     size_t n;
     double *scratch; /* as many as there are rows */
+    double *n_of;    /* by group: requests */
     double *means;   /* four for each class */
 };
 
