@@ -428,50 +428,29 @@ static bool fill_ops(struct compare *c, const struct compare_options *o, struct 
 
 /* ---- The runs as a whole ---- */
 
-/* Sets *twin to the one of n runs that is the same as r; NULL: there is none. */
-static bool find_twin(const struct run *r, const struct run *others, size_t n,
-                      const struct run **twin, struct err *e)
-{
-    bool same = false;
-    *twin = NULL;
-    for (size_t i = 0; i < n && *twin == NULL; i++) {
-        if (!run_is_same(r, &others[i], &same, e))
-            return false;
-        *twin = same ? &others[i] : NULL;
-    }
-    return true;
-}
-
+/* Checks that no run is there twice; the same run on both sides is only warned of. */
 static bool check_twins(struct compare *c, const struct compare_options *o, struct err *e)
 {
-    const struct compare_side *sides[] = {&c->before, &c->after};
-    const struct run *twin;
+    size_t n_runs = compare_n_runs(c);
 
-    for (size_t s = 0; s < 2; s++) {
-        for (size_t i = 0; i < sides[s]->n; i++) {
-            const struct run *r = &sides[s]->runs[i];
-            if (!find_twin(r, sides[s]->runs, i, &twin, e))
+    for (size_t i = 0; i < n_runs + o->n_history; i++) {
+        const struct run *r = i < n_runs ? compare_nth_run(c, i) : &o->history[i - n_runs];
+
+        for (size_t k = 0; k < i; k++) {
+            const struct run *other = k < n_runs ? compare_nth_run(c, k) : &o->history[k - n_runs];
+            bool same, sides = k < c->before.n && i >= c->before.n && i < n_runs;
+
+            if (!run_is_same(r, other, &same, e))
                 return false;
-            if (twin != NULL)
-                return err_set(e, "%s and %s are the same run: name it once", twin->path, r->path);
-            if (!find_twin(r, o->history, o->n_history, &twin, e))
-                return false;
-            if (twin != NULL)
+            if (same && k < n_runs && i >= n_runs)
                 return err_set(e, "%s is in the history too (%s): the history must be other runs",
-                               r->path, twin->path);
-            if (s == 1 && !find_twin(r, c->before.runs, c->before.n, &twin, e))
-                return false;
-            if (twin != NULL && !notes_add(&c->warnings, e, "same-run", NULL,
-                                           "%s and %s are the same run", twin->path, r->path))
+                               other->path, r->path);
+            if (same && !sides)
+                return err_set(e, "%s and %s are the same run: name it once", other->path, r->path);
+            if (same && !notes_add(&c->warnings, e, "same-run", NULL, "%s and %s are the same run",
+                                   other->path, r->path))
                 return false;
         }
-    }
-    for (size_t i = 0; i < o->n_history; i++) {
-        if (!find_twin(&o->history[i], o->history, i, &twin, e))
-            return false;
-        if (twin != NULL)
-            return err_set(e, "%s and %s are the same run: name it once", twin->path,
-                           o->history[i].path);
     }
     return true;
 }

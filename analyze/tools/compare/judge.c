@@ -137,27 +137,32 @@ static bool adjust(struct compare *c, struct err *e)
 
 /* A cache of factors from stats_mde_groups. */
 struct mde_cache {
-    size_t n_a[32], n_b[32], n_family[32];
-    double factor[32];
+    struct {
+        size_t n_a, n_b, n_family;
+        double factor;
+    } v[32];
     size_t n;
 };
 
 static bool mde_factor(struct mde_cache *cache, size_t n_a, size_t n_b, size_t n_family,
                        double *factor, struct err *e)
 {
-    for (size_t i = 0; i < cache->n; i++)
-        if (cache->n_a[i] == n_a && cache->n_b[i] == n_b && cache->n_family[i] == n_family) {
-            *factor = cache->factor[i];
-            return true;
-        }
+    size_t i = 0;
+
+    while (i < cache->n &&
+           (cache->v[i].n_a != n_a || cache->v[i].n_b != n_b || cache->v[i].n_family != n_family))
+        i++;
+    if (i < cache->n) {
+        *factor = cache->v[i].factor;
+        return true;
+    }
     if (!stats_mde_groups(n_a, n_b, n_family, factor, e))
         return false;
-    if (cache->n < sizeof cache->factor / sizeof *cache->factor) {
-        size_t i = cache->n++;
-        cache->n_a[i] = n_a;
-        cache->n_b[i] = n_b;
-        cache->n_family[i] = n_family;
-        cache->factor[i] = *factor;
+    if (i < sizeof cache->v / sizeof *cache->v) {
+        cache->v[i].n_a = n_a;
+        cache->v[i].n_b = n_b;
+        cache->v[i].n_family = n_family;
+        cache->v[cache->n++].factor = *factor;
     }
     return true;
 }

@@ -34,6 +34,7 @@ struct cell {
     const char *name;
     size_t key;
     double n[2], ns[2];
+    double share;   /* of the requests: the mean of both sides */
     double carried; /* the part's share in the change of the mean, in ns */
 };
 
@@ -41,7 +42,6 @@ struct cells {
     struct cell *v;
     size_t n;
     struct intern names; /* of the cells; empty if these have none */
-    double n_all[2];     /* requests of all cells, by side */
     double change;       /* change of the mean duration, in ns */
 };
 
@@ -66,21 +66,20 @@ static double mean(const struct cell *x, int side)
 /* Keeps the cells that both sides have, in order, and computes what they carry. */
 static void weigh(struct cells *c)
 {
+    double n_all[2] = {0}; /* requests of all cells, by side */
     size_t n = 0;
 
-    c->n_all[0] = c->n_all[1] = c->change = 0;
     for (size_t i = 0; i < c->n; i++)
         if (c->v[i].n[0] > 0 && c->v[i].n[1] > 0)
             c->v[n++] = c->v[i];
     c->n = n;
     for (size_t i = 0; i < n; i++)
         for (int side = 0; side < 2; side++)
-            c->n_all[side] += c->v[i].n[side];
+            n_all[side] += c->v[i].n[side];
     for (size_t i = 0; i < n; i++) {
         struct cell *x = &c->v[i];
-        double share = (x->n[0] / c->n_all[0] + x->n[1] / c->n_all[1]) / 2;
-
-        x->carried = share * (mean(x, 1) - mean(x, 0));
+        x->share = (x->n[0] / n_all[0] + x->n[1] / n_all[1]) / 2;
+        x->carried = x->share * (mean(x, 1) - mean(x, 0));
         c->change += x->carried;
     }
 }
@@ -129,12 +128,11 @@ static bool carry(struct compare_carrier *to, const struct cells *c, size_t from
     for (size_t i = 0; i < c->n; i++) {
         const struct cell *x = &c->v[i];
         bool is_in = i >= from && i < from + n;
-        double share = (x->n[0] / c->n_all[0] + x->n[1] / c->n_all[1]) / 2;
 
         carried += is_in ? x->carried : 0;
-        weighed[is_in] += share;
-        in[is_in][0] += share * mean(x, 0);
-        in[is_in][1] += share * mean(x, 1);
+        weighed[is_in] += x->share;
+        in[is_in][0] += x->share * mean(x, 0);
+        in[is_in][1] += x->share * mean(x, 1);
     }
     to->frac = carried / c->change;
     to->change = in[1][1] / in[1][0] - 1;

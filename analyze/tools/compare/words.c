@@ -264,22 +264,17 @@ struct compare_words_text compare_words_limits(const struct compare *c)
     return t;
 }
 
-struct compare_words_cell compare_words_figure(enum run_metric metric, double value,
-                                               double spread_frac)
+struct units_text compare_words_figure(enum run_metric metric, double value, double spread_frac)
 {
-    struct compare_words_cell t;
-
-    snprintf(t.s, sizeof t.s, "%s +- %s", metrics[metric].text(value).s,
-             isfinite(spread_frac) ? two_digits(spread_frac).s : "?");
-    return t;
+    return figure("%.28s +- %.15s", metrics[metric].text(value).s,
+                  isfinite(spread_frac) ? two_digits(spread_frac).s : "?");
 }
 
-static void put_side(char *out, size_t size, enum run_metric metric, const struct compare_values *v)
+static struct units_text side_of(enum run_metric metric, const struct compare_values *v)
 {
-    if (metrics[metric].kind == METRIC_DIFFERENCE)
-        snprintf(out, size, "%s", metrics[metric].text(v->center).s);
-    else
-        snprintf(out, size, "%s", compare_words_figure(metric, v->center, v->spread_frac).s);
+    return metrics[metric].kind == METRIC_DIFFERENCE
+               ? metrics[metric].text(v->center)
+               : compare_words_figure(metric, v->center, v->spread_frac);
 }
 
 /* Formats theta as a change: "-18.1%", "+0.25 points". */
@@ -311,8 +306,8 @@ struct compare_words_row compare_words_row(const struct compare_metric *m)
 {
     struct compare_words_row r = {.verdict = compare_words_verdict(m)};
     snprintf(r.metric, sizeof r.metric, "%s%s", metrics[m->metric].title, m->in_family ? "" : " *");
-    put_side(r.before, sizeof r.before, m->metric, &m->before);
-    put_side(r.after, sizeof r.after, m->metric, &m->after);
+    snprintf(r.before, sizeof r.before, "%s", side_of(m->metric, &m->before).s);
+    snprintf(r.after, sizeof r.after, "%s", side_of(m->metric, &m->after).s);
     if (!m->cmp.ok) {
         snprintf(r.change, sizeof r.change, "-");
         snprintf(r.ci, sizeof r.ci, "-");

@@ -41,18 +41,14 @@ struct compare_words_text compare_words_limits(const struct compare *c);
 
 /* One metric as cells of a table. */
 struct compare_words_row {
-    char metric[24], before[112], after[112], change[48], ci[128], p[48];
+    char metric[24], before[48], after[48], change[48], ci[128], p[48];
     struct compare_words_text verdict;
 };
 struct compare_words_row compare_words_row(const struct compare_metric *m);
 
 /* "34.8MiB/s +- 5.3%": a value, and how far the farther end of its interval is from it; "+- ?" if
  * that is infinite. */
-struct compare_words_cell {
-    char s[112];
-};
-struct compare_words_cell compare_words_figure(enum run_metric metric, double value,
-                                               double spread_frac);
+struct units_text compare_words_figure(enum run_metric metric, double value, double spread_frac);
 
 /* "-18.07%"; "-" if a figure is unknown or the first one is not positive. */
 struct units_text compare_words_percent(double before, double after);
