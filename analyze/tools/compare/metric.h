@@ -46,13 +46,14 @@ extern const struct metric_group_name {
 enum metric_kind { METRIC_MEAN, METRIC_QUANTILE, METRIC_DIFFERENCE };
 
 struct metric {
-    const char *key;   /* in its group in JSON; of times that of struct field; NULL: not there */
-    const char *label; /* in its group, for people */
-    const char *name;  /* as in JSON; this and the next two: of metrics that are compared */
-    const char *gate;  /* as in --gate */
-    const char *title; /* as in tables that people read */
-    const char *go;    /* its unit in the Go benchmark format; NULL: not there */
-    const char *says;  /* names it at the head of a sentence; NULL: the sentence needs no name */
+    const char *key;    /* in its group in JSON; of times that of struct field; NULL: not there */
+    const char *label;  /* in its group, for people */
+    const char *name;   /* as in JSON; this and the next two: of metrics that are compared */
+    const char *gate;   /* as in --gate */
+    const char *title;  /* as in tables that people read */
+    const char *go;     /* its unit in the Go benchmark format; NULL: not there */
+    const char *says;   /* names it at the head of a sentence; NULL: the sentence needs no name */
+    const char *sample; /* its quantile in OpenMetrics; "": it is none; NULL: not there */
     enum metric_group group;
     const char *unit;                        /* as in JSON */
     struct units_text (*text)(double value); /* the value with its unit, for people */

@@ -31,15 +31,6 @@ static const struct family {
      "summary", METRIC_OF_TTFB},
 };
 
-/* The metrics that have a sample, by key, and their quantile; NULL: none. */
-static const struct {
-    const char *key, *quantile;
-} sampled[] = {{"average", NULL},
-               {"p50_ns", "0.5"},
-               {"p90_ns", "0.9"},
-               {"p99_ns", "0.99"},
-               {"worst_ns", "1.0"}};
-
 bool openmetrics_put_text(FILE *f, const char *text, const char *special, struct err *e)
 {
     char *safe = visible_copy(text, NULL);
@@ -60,7 +51,8 @@ struct samples {
     int64_t end_ns;
 };
 
-/* Writes a sample with the suffix of its name and its quantile; nothing if it is not known. */
+/* Writes a sample with the suffix of its name and its quantile ("": none); nothing if it is not
+ * known. */
 static bool put_sample(const struct samples *s, const char *suffix, const char *quantile,
                        double value, struct err *e)
 {
@@ -69,7 +61,7 @@ static bool put_sample(const struct samples *s, const char *suffix, const char *
     fprintf(s->f, "%s%s{op=\"", s->family->name, suffix);
     if (!openmetrics_put_text(s->f, s->op->op, "\\\"", e))
         return false;
-    if (quantile != NULL)
+    if (*quantile != '\0')
         fprintf(s->f, "\",quantile=\"%s", quantile);
     fprintf(s->f, "\"} %s %s\n", csv_out_number(value).s,
             csv_out_number((double)(s->end_ns / 1000000) / 1e3).s);
@@ -87,17 +79,14 @@ static bool put_samples(const struct samples *s, struct err *e)
     bool is_time = group == METRIC_DURATION || group == METRIC_OF_TTFB, ok = true;
 
     if (group == METRIC_N_GROUPS)
-        return put_sample(s, "_total", NULL, (double)counts[s->family - families], e);
+        return put_sample(s, "_total", "", (double)counts[s->family - families], e);
     for (size_t i = 0; i < n_metrics; i++)
-        for (size_t k = 0; k < sizeof sampled / sizeof *sampled; k++)
-            if (metrics[i].group == group && metrics[i].key != NULL &&
-                strcmp(metrics[i].key, sampled[k].key) == 0)
-                ok = ok &&
-                     put_sample(s, "", sampled[k].quantile,
-                                metric_judged(&metrics[i], op, false) * (is_time ? 1e-9 : 1), e);
+        if (metrics[i].group == group && metrics[i].sample != NULL)
+            ok = ok && put_sample(s, "", metrics[i].sample,
+                                  metric_judged(&metrics[i], op, false) * (is_time ? 1e-9 : 1), e);
     return ok && (!is_time || !t->present ||
-                  (put_sample(s, "_count", NULL, (double)t->n, e) &&
-                   put_sample(s, "_sum", NULL, t->mean_ns * (double)t->n / 1e9, e)));
+                  (put_sample(s, "_count", "", (double)t->n, e) &&
+                   put_sample(s, "_sum", "", t->mean_ns * (double)t->n / 1e9, e)));
 }
 
 bool openmetrics_write(const struct analysis *a, FILE *f, struct err *e)
