@@ -68,9 +68,10 @@ enum run_setting {
     RUN_N_SETTINGS,
 };
 
-/* Names of settings: for people, and as in JSON. */
+/* Names of settings: for people, as in JSON, and the option of s3load that asks for it (NULL: none,
+ * or several). */
 extern const struct run_setting_name {
-    const char *title, *json;
+    const char *title, *json, *option;
 } run_setting_names[RUN_N_SETTINGS];
 
 /* A figure of a run with its 95 % interval; NaN: not known. */

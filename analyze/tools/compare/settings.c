@@ -113,12 +113,11 @@ static bool recorded_values(const struct compare_side *side, const char *name,
 /* Whether the rows show this setting, so that the measured value is compared instead. */
 static bool is_measured(const char *name)
 {
-    static const char *const measured[] = {"concurrent", "autoterm", "duration_ns",
-                                           "obj.size_bytes"};
-    for (size_t i = 0; i < sizeof measured / sizeof *measured; i++)
-        if (strcmp(name, measured[i]) == 0)
-            return true;
-    return false;
+    bool is = false;
+
+    for (size_t k = 0; k < RUN_N_SETTINGS; k++)
+        is |= run_setting_names[k].option != NULL && strcmp(run_setting_names[k].option, name) == 0;
+    return is;
 }
 
 const char *compare_differing_option(const json_t *a, const json_t *b)

@@ -80,9 +80,7 @@ uint32_t profile_frame(struct profile *p, const char *name, const char *program,
         mem_none(e);
     if (id == INTERN_NONE || id < n)
         return id;
-    if (n >= PROFILE_MAX_FRAMES)
-        err_set(e, "more than %u functions", PROFILE_MAX_FRAMES);
-    if (n >= PROFILE_MAX_FRAMES || !mem_more(&p->shown, n, e))
+    if (!mem_more(&p->shown, n, e))
         return INTERN_NONE;
     p->shown[id] = *name != '\0' ? name : unnamed(p, program, e);
     return p->shown[id] != NULL ? id : INTERN_NONE;

@@ -24,7 +24,7 @@ struct profile_sample {
     bool is_base; /* belongs to the base, which is subtracted */
 };
 
-/* A function in a stack. */
+/* A function in a stack. There are fewer than PROFILE_MAX_ALL_BYTES functions. */
 struct profile_call {
     uint32_t frame : 31;
     uint32_t is_inlined : 1; /* inlined into the next function */

@@ -13,7 +13,6 @@
 #define PROFILE_MAX_SAMPLES   2000000u
 #define PROFILE_MAX_ENTRIES   1000000u  /* functions, locations or mappings */
 #define PROFILE_MAX_STACK     32000000u /* functions in the stacks of all samples */
-#define PROFILE_MAX_FRAMES    (1u << 30)
 #define PROFILE_MAX_COMMENTS  256u
 #define PROFILE_MAX_VALUE     (INT64_C(1) << 62)
 
