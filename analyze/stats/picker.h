@@ -8,8 +8,8 @@
 
 #define PICKER_MAX_RANKS 64
 
-/* out[i] = the value of 0-based rank ranks[i] < n in ascending order of v[0..n-1], which is
- * reordered. Ranks are in any order, and at most PICKER_MAX_RANKS. Linear in n. */
+/* out[i] = the value of 0-based rank ranks[i] < n in ascending order of v[0..n-1], which
+ * are lost. Ranks are in any order, and at most PICKER_MAX_RANKS. Linear in n. */
 void picker_select(int64_t *v, size_t n, const size_t *ranks, size_t n_ranks, int64_t *out);
 
 /* The same for quantiles (quantile.h). n > 0. */

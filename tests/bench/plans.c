@@ -85,6 +85,8 @@ static struct slo_answer judge(const struct run *r, double limit_ns, uint32_t pp
     ok = ok && stats_quantile(p, n_above, n_all, N_SEGMENTS, NULL, &q, &e);
     if (ok) {
         stats_quantile_ranks(&q, ranks);
+        for (size_t i = 0; i < r->n; i++)
+            v[i] = (int64_t)r->ns[i];
         picker_select(v, r->n, ranks, 5, found);
         stats_quantile_ci(&q, found, &ci);
         a.measure =

@@ -103,7 +103,7 @@ struct cell {
 struct run {
     double speed[N_SEGMENTS];
     int64_t latency[N_REQUESTS]; /* of segment j: N_EACH from j * N_EACH on */
-    int64_t found[N_REQUESTS];   /* the same, reordered */
+    int64_t found[N_REQUESTS];   /* for picker_select */
     double mean;
     int64_t quantile[2];
 };
@@ -155,6 +155,7 @@ static bool run_intervals(struct run *run, struct stats_ci *mean, struct stats_c
         if (!stats_quantile(ratios[q], above, count, N_SEGMENTS, mean, &plan, e))
             return false;
         stats_quantile_ranks(&plan, ranks);
+        memcpy(run->found, run->latency, sizeof run->found);
         picker_select(run->found, N_REQUESTS, ranks, 5, values);
         stats_quantile_ci(&plan, values, &quantile[q]);
     }
@@ -566,6 +567,7 @@ static bool times_judge(struct slow_times *x, int q, struct requests_made *r,
         !stats_error_rate(NAN, beyond, all, of->n_segments, &found.above, e))
         return false;
     stats_quantile_ranks(&plan, ranks);
+    memcpy(r->found, r->ns, r->n * sizeof *r->ns);
     picker_select(r->found, r->n, ranks, 5, values);
     struct stats_ci *ci = &found.q.ci;
     stats_quantile_ci(&plan, values, ci);

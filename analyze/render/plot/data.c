@@ -340,7 +340,7 @@ static bool fill_pass(struct work *x, struct err *e)
 
 /* ---- Durations ---- */
 
-/* Reorders v. */
+/* v is lost. */
 static bool finish_sample(struct plot_sample *s, int64_t *v, size_t n, struct err *e)
 {
     static const unsigned marks[PLOT_DATA_N_MARKS] = {500, 900, 990, 999, 1000};

@@ -120,8 +120,6 @@ static void test_select_is_a_sort(void **state)
             picker_select(v, n, ranks, 40, found);
             for (size_t i = 0; i < 40; i++)
                 assert_int_equal(found[i], sorted[ranks[i]]);
-            qsort(v, n, sizeof *v, compare_int64);
-            assert_memory_equal(v, sorted, n * sizeof *v);
             free(v);
             free(sorted);
         }
