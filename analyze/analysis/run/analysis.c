@@ -270,8 +270,7 @@ static void add_entry_tasks(struct plan *p, struct plan_entry *x)
         plan_add_task(p, fill_statistics, x, n, WEIGHT_STATISTICS);
     if (!x->op->requests.present)
         return;
-    plan_add_task(p, requests_durations, &x->requests, n, WEIGHT_DURATIONS);
-    plan_add_task(p, requests_ttfb, &x->requests, n, WEIGHT_DURATIONS);
+    plan_add_task(p, requests_times, &x->requests, n, WEIGHT_TIMES);
     if (!x->op->requests.single_size)
         plan_add_task(p, requests_sizes, &x->requests, n, WEIGHT_SIZES);
     else if (!x->requests.without_access)

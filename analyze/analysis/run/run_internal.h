@@ -36,7 +36,7 @@ struct plan {
     size_t n_tasks;
 };
 
-#define PLAN_TASKS_PER_ENTRY 7
+#define PLAN_TASKS_PER_ENTRY 6
 #define PLAN_OTHER_TASKS     2
 
 /* The cost of a task, in roughly ns per row on one core. The longest tasks must begin first, or
@@ -46,7 +46,7 @@ enum plan_weight {
     WEIGHT_SCAN = 1,
     WEIGHT_SET = 1,
     WEIGHT_SEGMENTS = 2,
-    WEIGHT_DURATIONS = 3, /* durations or times to first byte */
+    WEIGHT_TIMES = 6, /* of hosts and clients */
     WEIGHT_COURSE = 6,
     WEIGHT_STATISTICS = 7,
     WEIGHT_ACCESS = 15, /* for many objects */

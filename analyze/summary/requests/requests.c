@@ -63,18 +63,12 @@ static bool fill_column(const struct requests_work *w, const struct packed *colu
                          sizeof *clients, e));
 }
 
-bool requests_durations(void *work, struct err *e)
+bool requests_times(void *work, struct err *e)
 {
     const struct requests_work *w = work;
 
-    return fill_column(w, &w->rows.t->dur, offsetof(struct durations, dur), e);
-}
-
-bool requests_ttfb(void *work, struct err *e)
-{
-    const struct requests_work *w = work;
-
-    return fill_column(w, &w->rows.t->ttfb, offsetof(struct durations, ttfb), e);
+    return fill_column(w, &w->rows.t->dur, offsetof(struct durations, dur), e) &&
+           fill_column(w, &w->rows.t->ttfb, offsetof(struct durations, ttfb), e);
 }
 
 bool requests_access(void *work, struct err *e)

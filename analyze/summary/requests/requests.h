@@ -26,11 +26,10 @@ bool requests_work_init(struct requests_work *w, struct operation *op, const str
                         enum analysis_depth depth, struct err *e);
 /* The pieces, each called with a struct requests_work. They return false if out of memory. Times of
  * all requests together are those of the statistics.
- * requests_durations and requests_ttfb: of each host and of each client, if there are several;
+ * requests_times: durations and TTFBs of each host and of each client, if there are several;
  * requests_access: of first and last accesses, single size only; requests_sizes: all figures of
  * several sizes, with those of the hosts. */
-bool requests_durations(void *work, struct err *e);
-bool requests_ttfb(void *work, struct err *e);
+bool requests_times(void *work, struct err *e);
 bool requests_access(void *work, struct err *e);
 bool requests_sizes(void *work, struct err *e);
 /* Names the hosts, and drops those without requests. */
