@@ -18,11 +18,9 @@ struct analyze_given {
     struct load_filter filter;
     struct load_analysis analysis;
     struct load_input input;
-    struct output_options output; /* for the report */
-    const char *series;           /* file for the time series; NULL: none */
-    const char *html;             /* file for the page; NULL: none */
-    const char *label;            /* title of the page; NULL: the captures' names */
-    bool verbose, markdown, csv_safe, series_total, series_all;
+    struct output_options output;
+    const char *label; /* title of the page; NULL: the captures' names */
+    bool series_total, series_all;
     int exit_on; /* index into exit_on_names */
     struct cli_list slo;
 };
@@ -40,17 +38,12 @@ static const struct cli_option own_table[] = {
     {"exit-on", CLI_CHOICE, offsetof(struct analyze_given, exit_on), "WHAT",
      .help = "exit status 1 if there is a finding of that kind", .choices = exit_on_names},
     {"slo", CLI_STRINGS, offsetof(struct analyze_given, slo), "TEXT", .help = SLO_HELP},
-    {"markdown", CLI_FLAG, offsetof(struct analyze_given, markdown), .help = "print Markdown"},
-    {"analyze.v", CLI_FLAG, offsetof(struct analyze_given, verbose),
-     .help = "also each host, client, size and error", .alias = "v", .letter = 'v'},
-    {"html", CLI_CUSTOM, offsetof(struct analyze_given, html), "FILE",
-     .help = "write a page with charts too", .parse = output_parse_path},
     {"label", CLI_STRING, offsetof(struct analyze_given, label), "TEXT",
      .help = "the title of the page"},
-    {"analyze.out", CLI_CUSTOM, offsetof(struct analyze_given, series), "FILE",
+    {"analyze.out", CLI_CUSTOM, offsetof(struct analyze_given, output.series), "FILE",
      .help = "figures over time: tabs, or .csv, .json; over 10,000,000 lines: with -f",
      .alias = "out", .parse = output_parse_path},
-    {"csv-safe", CLI_FLAG, offsetof(struct analyze_given, csv_safe),
+    {"csv-safe", CLI_FLAG, offsetof(struct analyze_given, output.csv_safe),
      .help = "begin cells that look like formulas with '"},
     {"analyze.out.total", CLI_FLAG, offsetof(struct analyze_given, series_total),
      .help = "with --out: also the total of a mixed run", .alias = "out.total"},
@@ -62,6 +55,7 @@ static const struct cli_option own_table[] = {
 static const struct cli_group groups[] = {
     {"Output", NULL, output_form_table, offsetof(struct analyze_given, output)},
     {"Output", NULL, output_file_table, offsetof(struct analyze_given, output)},
+    {"Output", NULL, output_page_table, offsetof(struct analyze_given, output)},
     {"Output", NULL, own_table, 0},
     {"Which requests", "filters", load_filter_table, offsetof(struct analyze_given, filter)},
     {"Analysis", "filters", load_analysis_table, offsetof(struct analyze_given, analysis)},
@@ -83,31 +77,16 @@ static const struct analyze_given defaults = {.output = {.path = "-"}};
 /* Checks that no output overwrites what is read: captures, limits, or profiles for the page. */
 static bool spares_inputs(const struct analyze_given *o, const struct cli_args *args, struct err *e)
 {
-    const char *const outputs[OUTPUT_MOST] = {o->output.path, o->series, o->html};
-    char *profiles = o->html != NULL && args->n_operands == 1
+    const struct output_options *out = &o->output;
+    char *profiles = out->html != NULL && args->n_operands == 1
                          ? profile_beside(args->operands[0], ".csv.zst", ".profiles.zip")
                          : NULL;
-    bool ok = output_spares(outputs, args->operands, args->n_operands, e) &&
-              output_spares_slo(outputs, &o->slo, e) &&
-              output_spares(outputs, (const char *const *)&profiles, profiles != NULL, e);
+    bool ok = output_spares(out, args->operands, args->n_operands, e) &&
+              output_spares_slo(out, &o->slo, e) &&
+              output_spares(out, (const char *const *)&profiles, profiles != NULL, e);
 
     free(profiles);
     return ok;
-}
-
-/* Checks that the report has one form, that no two outputs go to standard output or to one file,
- * and that none overwrites an input. */
-static bool check_outputs(const struct analyze_given *o, const struct cli_args *args, struct err *e)
-{
-    const char *report = o->output.path;
-
-    if (o->output.json && o->markdown)
-        return err_set(e, "choose one of --json and --markdown");
-    return output_apart(o->series, report, "the report and the time series", e) &&
-           output_apart(o->html, report, "the page and another output", e) &&
-           output_apart(o->html, o->series, "the page and another output", e) &&
-           load_check_times(&o->filter, e) && spares_inputs(o, args, e) &&
-           output_fits(report, args, e);
 }
 
 static bool write_report(const struct analysis *a, const struct analyze_given *o, struct err *e)
@@ -116,9 +95,7 @@ static bool write_report(const struct analysis *a, const struct analyze_given *o
 
     if (!outfile_open(&out, o->output.path, output_replaces(&o->output), e))
         return false;
-    const struct sheet_form how = {.verbose = o->verbose,
-                                   .markdown = o->markdown,
-                                   .colour = output_wants_colour(&o->output, out.f)};
+    const struct sheet_form how = output_form(&o->output, out.f);
     bool ok = o->output.json ? report_json(a, out.f, e) : report_text(a, &how, out.f, e);
     return outfile_finish(&out, ok, e);
 }
@@ -127,11 +104,12 @@ static bool write_series(const struct analysis *a, const struct analyze_given *o
 {
     struct outfile out;
 
-    if (o->series == NULL)
+    if (o->output.series == NULL)
         return true;
-    enum report_csv_format format = report_csv_format(o->series);
-    return outfile_open(&out, o->series, output_replaces_series(&o->output), e) &&
-           outfile_finish(&out, report_csv(a, format, o->series_total, o->csv_safe, out.f, e), e);
+    enum report_csv_format format = report_csv_format(o->output.series);
+    return outfile_open(&out, o->output.series, output_replaces_series(&o->output), e) &&
+           outfile_finish(&out,
+                          report_csv(a, format, o->series_total, o->output.csv_safe, out.f, e), e);
 }
 
 /* What the page shows, and its title. */
@@ -153,8 +131,8 @@ static bool write_page(const void *ctx, const char *words, const char *command, 
 static bool write_all(struct analysis *a, const struct analyze_given *o, struct asserted *asserted,
                       const struct cli_args *args, struct err *e)
 {
-    bool estimate = o->series != NULL && !o->output.force;
-    const struct output_page page = {o->html, &o->output, &o->filter, &o->analysis, args};
+    bool estimate = o->output.series != NULL && !o->output.force;
+    const struct output_page page = {&o->output, &o->filter, &o->analysis, args};
 
     if (!slo_report_make(&asserted->report, a, &asserted->list, e))
         return false;
@@ -168,7 +146,7 @@ static bool write_all(struct analysis *a, const struct analyze_given *o, struct 
 /* Lists the runs as `table` does, instead of the report. */
 static void show_runs(const struct analyze_given *o, const struct cli_args *args)
 {
-    const struct sheet_form form = {.colour = output_wants_colour(&o->output, stdout)};
+    const struct sheet_form form = {.colour = output_form(&o->output, stdout).colour};
     const struct run_options how = {
         .filter = &o->filter, .input = &o->input, .analysis = &o->analysis};
     struct archive_paths paths = {0};
@@ -178,7 +156,8 @@ static void show_runs(const struct analyze_given *o, const struct cli_args *args
     struct err unsaid = {0};
 
     if (o->output.json || !outfile_is_stdout(o->output.path) ||
-        (o->series && outfile_is_stdout(o->series)) || (o->html && outfile_is_stdout(o->html)))
+        (o->output.series && outfile_is_stdout(o->output.series)) ||
+        (o->output.html && outfile_is_stdout(o->output.html)))
         return;
     bool ok = archive_find(&paths, args->operands, args->n_operands, &unsaid);
     /* Treat captures as those of a folder: one without a request left is named below the table. */
@@ -195,20 +174,13 @@ static void show_runs(const struct analyze_given *o, const struct cli_args *args
 
 /* ---- The command ---- */
 
-static bool check_files(const struct analyze_given *o, struct err *e)
-{
-    return outfile_check(o->output.path, output_replaces(&o->output), e) &&
-           outfile_check(o->series, output_replaces_series(&o->output), e) &&
-           outfile_check(o->html, output_replaces_page(&o->output), e);
-}
-
 /* Analyses captures. *problem: there is a finding that is a problem. */
 static bool analyze(const struct analyze_given *o, struct asserted *asserted,
                     const struct cli_args *args, bool *problem, struct err *e)
 {
     struct loaded l = {0};
 
-    if (!check_files(o, e) || !aggpipe_spool(args->operands, args->n_operands, e))
+    if (!output_can_write(&o->output, e) || !aggpipe_spool(args->operands, args->n_operands, e))
         return false;
     bool has_rows = !loaded_lacks_rows(args);
     bool ok =
@@ -241,7 +213,9 @@ static int run(const struct cli_args *args, void *options)
     struct err e = {0};
     struct asserted asserted = {0};
     bool problem = false;
-    bool right = check_outputs(o, args, &e) && slo_parse(&asserted.list, &o->slo, &e);
+    bool right = output_check(&o->output, &e) && load_check_times(&o->filter, &e) &&
+                 spares_inputs(o, args, &e) && output_fits(&o->output, args, &e) &&
+                 slo_parse(&asserted.list, &o->slo, &e);
     bool ok = right && analyze(o, &asserted, args, &problem, &e);
     enum slo_verdict verdict = slo_verdict(&asserted.report);
 

@@ -7,16 +7,6 @@
 
 #include <stdlib.h>
 
-const struct cli_option archive_form_table[] = {
-    {"markdown", CLI_FLAG, offsetof(struct archive_given, markdown),
-     .help = "print a Markdown table"},
-    {"analyze.v", CLI_FLAG, offsetof(struct archive_given, verbose), .help = "all columns",
-     .alias = "v", .letter = 'v'},
-    {"html", CLI_CUSTOM, offsetof(struct archive_given, html), "FILE", .help = "write a page too",
-     .parse = output_parse_path},
-    {0},
-};
-
 const struct cli_option archive_cache_table[] = {
     {"no-cache", CLI_FLAG, offsetof(struct archive_given, no_cache),
      .help = "read all files again, and keep nothing in the cache"},
@@ -33,26 +23,16 @@ static bool wants_cache(const struct archive_given *o, const struct archive_path
     return all && !o->no_cache && paths->n > 1 && !o->input.salvage;
 }
 
-bool archive_check(const struct archive_given *o, struct err *e)
-{
-    if (o->output.json && o->markdown)
-        return err_set(e, "choose one of --json and --markdown");
-    return output_apart(o->html, o->output.path, "the page and the report", e) &&
-           load_check_times(&o->filter, e);
-}
-
 bool archive_read(struct archive *a, const struct archive_given *o, const struct cli_args *args,
                   bool as_one_kind, struct err *e)
 {
-    const char *const outputs[OUTPUT_MOST] = {o->output.path, o->html};
     struct run_options how = {.filter = &o->filter, .input = &o->input, .analysis = &o->analysis};
     struct archive_paths paths = {0};
-    bool ok = outfile_check(o->output.path, output_replaces(&o->output), e) &&
-              outfile_check(o->html, output_replaces_page(&o->output), e) &&
+    bool ok = output_can_write(&o->output, e) &&
               archive_find(&paths, args->operands, args->n_operands, e);
     const char *const *names = (const char *const *)paths.v;
 
-    ok = ok && output_spares(outputs, names, paths.n, e) && output_fits(o->output.path, args, e) &&
+    ok = ok && output_spares(&o->output, names, paths.n, e) && output_fits(&o->output, args, e) &&
          aggpipe_spool(names, paths.n, e);
     if (ok && as_one_kind && options_first(names, paths.n, RUN_OF_SUMS) != NULL)
         how.basis = RUN_OF_SUMS;
@@ -64,7 +44,7 @@ bool archive_read(struct archive *a, const struct archive_given *o, const struct
 bool archive_write(const struct archive_given *o, const struct cli_args *args,
                    const struct archive_writers *write, const void *ctx, struct err *e)
 {
-    const struct output_page page = {o->html, &o->output, &o->filter, &o->analysis, args};
+    const struct output_page page = {&o->output, &o->filter, &o->analysis, args};
     struct sheet s = {0};
     struct outfile out;
     bool ok = true;
@@ -74,8 +54,7 @@ bool archive_write(const struct archive_given *o, const struct cli_args *args,
     if (write->data != NULL) {
         ok = write->data(ctx, out.f, e);
     } else {
-        const struct sheet_form form = {o->markdown, output_wants_colour(&o->output, out.f),
-                                        o->verbose};
+        const struct sheet_form form = output_form(&o->output, out.f);
         write->sheet(&s, ctx);
         ok = sheet_end(&s, &form, out.f, e);
     }

@@ -17,19 +17,17 @@ struct archive_given {
     struct load_analysis analysis;
     struct load_input input;
     struct output_options output;
-    const char *html;
-    bool markdown, verbose, no_cache;
+    bool no_cache;
 };
 
 /* Options of the struct above; the rest comes from the shared tables. */
-extern const struct cli_option archive_form_table[];
 extern const struct cli_option archive_cache_table[];
 
 /* The groups of these options and of the shared tables: `common` is the struct above. */
 #define ARCHIVE_GROUPS(given)                                                                      \
     {"Output", NULL, output_form_table, offsetof(given, common.output)},                           \
         {"Output", NULL, output_file_table, offsetof(given, common.output)},                       \
-        {"Output", NULL, archive_form_table, offsetof(given, common)},                             \
+        {"Output", NULL, output_page_table, offsetof(given, common.output)},                       \
         {"Which requests", "filters", load_filter_table, offsetof(given, common.filter)},          \
         {"Analysis", "filters", load_analysis_table, offsetof(given, common.analysis)},            \
         {"Reading", NULL, archive_cache_table, offsetof(given, common)},                           \
@@ -40,9 +38,6 @@ extern const struct cli_option archive_cache_table[];
     {                                                                                              \
         .input = {.say_dropped = options_say_dropped}, .output = {.path = "-" }                    \
     }
-
-/* Checks the outputs against each other. False: wrong usage; *e says what. */
-bool archive_check(const struct archive_given *o, struct err *e);
 
 /* Checks that the outputs can be written, then finds and reads the runs that the operands name.
  * With as_one_kind all runs are reduced to sums if some are sums. Call archive_free in any case. */

@@ -40,7 +40,7 @@ static bool write_report(const struct stopping *s, const struct autoterm_given *
         return false;
     bool ok = o->output.json
                   ? stopping_report_json(s, out.f, e)
-                  : stopping_report_text(s, output_wants_colour(&o->output, out.f), out.f, e);
+                  : stopping_report_text(s, output_form(&o->output, out.f).colour, out.f, e);
     return outfile_finish(&out, ok, e);
 }
 
@@ -63,10 +63,9 @@ static int run(const struct cli_args *args, void *options)
 
     if (!load_check_times(&o->filter, &e) ||
         !outfile_spares(o->output.path, args->operands, args->n_operands, &e) ||
-        !output_fits(o->output.path, args, &e))
+        !output_fits(&o->output, args, &e))
         return cli_wrong_usage(args, "%s", e.msg);
-    bool ok = options_have_rows(args, &e) &&
-              outfile_check(o->output.path, output_replaces(&o->output), &e) &&
+    bool ok = options_have_rows(args, &e) && output_can_write(&o->output, &e) &&
               load_dataset(&d, args->operands, args->n_operands, &o->filter, &o->input, &e) &&
               load_ran_together(&d, &o->input, &e) && refuse_imports(&d, &e) &&
               stopping_run(&s, &d, &how, o->autoterm.dur_ns, o->autoterm.pct, &e) &&

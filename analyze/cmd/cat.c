@@ -26,17 +26,8 @@ struct cat_given {
     struct load_input input;
 };
 
-static const struct cli_option output_table[] = {
-    {"output", CLI_STRING, offsetof(struct cat_given, output.path), "FILE",
-     .help = "where to write", .letter = 'o'},
-    {"force", CLI_FLAG, offsetof(struct cat_given, output.force), .help = "overwrite that file",
-     .letter = 'f'},
-    {0},
-};
-
 static const struct cli_group groups[] = {
-    {"Output", NULL, output_table, 0},
-    {"Compression", NULL, capture_out_table, offsetof(struct cat_given, output)},
+    {"Output", NULL, capture_out_table, offsetof(struct cat_given, output)},
     {"Which requests", NULL, load_filter_table, offsetof(struct cat_given, filter)},
     {"Reading", NULL, load_input_table, offsetof(struct cat_given, input)},
     {0},

@@ -22,9 +22,7 @@ struct cmp_given {
     struct sides_options sides;
     struct output_options output;
     struct cli_list history, gate;
-    const char *html;
     double run_cv_pct;
-    bool markdown, csv, csv_safe, verbose;
 };
 
 static const struct cli_option noise_table[] = {
@@ -38,14 +36,6 @@ static const struct cli_option noise_table[] = {
 static const struct cli_option own_table[] = {
     {"gate", CLI_LIST, offsetof(struct cmp_given, gate), "METRIC:PCT,...",
      .help = "exit status 0: no worse, 1: worse, 3: undecided"},
-    {"markdown", CLI_FLAG, offsetof(struct cmp_given, markdown), .help = "print a Markdown table"},
-    {"csv", CLI_FLAG, offsetof(struct cmp_given, csv), .help = "print comma-separated values"},
-    {"csv-safe", CLI_FLAG, offsetof(struct cmp_given, csv_safe),
-     .help = "begin cells that look like formulas with '"},
-    {"analyze.v", CLI_FLAG, offsetof(struct cmp_given, verbose),
-     .help = "also each host and size, and the methods", .alias = "v", .letter = 'v'},
-    {"html", CLI_CUSTOM, offsetof(struct cmp_given, html), "FILE",
-     .help = "write a page with charts too", .parse = output_parse_path},
     {0},
 };
 
@@ -54,6 +44,8 @@ static const struct cli_group groups[] = {
     {"Runs", NULL, noise_table, 0},
     {"Output", NULL, output_form_table, offsetof(struct cmp_given, output)},
     {"Output", NULL, output_file_table, offsetof(struct cmp_given, output)},
+    {"Output", NULL, output_page_table, offsetof(struct cmp_given, output)},
+    {"Output", NULL, output_csv_table, offsetof(struct cmp_given, output)},
     {"Output", NULL, own_table, 0},
     {"Which requests", "filters", load_filter_table, offsetof(struct cmp_given, filter)},
     {"Analysis", "filters", load_analysis_table, offsetof(struct cmp_given, analysis)},
@@ -113,13 +105,13 @@ static bool load_all(struct sides *sides, struct sides_runs *history, struct plo
     struct run_options how = {.filter = &o->filter,
                               .input = &o->input,
                               .analysis = &o->analysis,
-                              .with_parts = o->verbose,
-                              .with_sum = o->output.json || o->html != NULL};
+                              .with_parts = o->output.verbose,
+                              .with_sum = o->output.json || o->output.html != NULL};
     if (!sides_spool(&o->sides, &how.basis, e))
         return false;
     for (size_t i = 0; i < o->history.n; i++)
         how.basis = pattern_basis(how.basis, o->history.v[i]);
-    if (!sides_load(sides, &o->sides, &how, o->html != NULL ? traces : NULL, e))
+    if (!sides_load(sides, &o->sides, &how, o->output.html != NULL ? traces : NULL, e))
         return false;
     for (size_t i = 0; i < o->history.n; i++)
         if (!add_pattern(history, o->history.v[i], &how, e))
@@ -134,12 +126,11 @@ static bool write_report(const struct compare *c, const struct cmp_given *o, str
 
     if (!outfile_open(&out, o->output.path, output_replaces(&o->output), e))
         return false;
-    const struct sheet_form form = {o->markdown, output_wants_colour(&o->output, out.f),
-                                    o->verbose};
+    const struct sheet_form form = output_form(&o->output, out.f);
     if (o->output.json)
         ok = compare_json(c, out.f, e);
-    else if (o->csv)
-        ok = compare_csv(c, o->csv_safe, out.f, e);
+    else if (o->output.csv)
+        ok = compare_csv(c, o->output.csv_safe, out.f, e);
     else
         ok = compare_text(c, &form, out.f, e);
     return outfile_finish(&out, ok, e);
@@ -161,16 +152,13 @@ static bool write_page(const void *ctx, const char *words, const char *command, 
 
 /* ---- The command ---- */
 
-/* Checks that no two outputs go to the same place, and that none overwrites a capture. */
-static bool check_outputs(const struct cmp_given *o, struct err *e)
+/* Checks that no output overwrites a capture. */
+static bool spares_captures(const struct cmp_given *o, struct err *e)
 {
-    const char *const outputs[OUTPUT_MOST] = {o->output.path, o->html};
     const struct cli_list *lists[] = {&o->sides.before, &o->sides.after, &o->history};
 
-    if (!output_apart(o->html, o->output.path, "the page and the comparison", e))
-        return false;
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        if (!output_spares(outputs, lists[i]->v, lists[i]->n, e))
+        if (!output_spares(&o->output, lists[i]->v, lists[i]->n, e))
             return false;
     return true;
 }
@@ -178,6 +166,9 @@ static bool check_outputs(const struct cmp_given *o, struct err *e)
 static bool check_usage(const struct cmp_given *o, const struct cli_args *args, struct err *e)
 {
     bool has_run_cv = cli_given(args, "run-cv");
+
+    if (!output_check(&o->output, e))
+        return false;
     if (!sides_check(&o->sides, args, "BEFORE AFTER", e))
         return false;
     if (!sides_given(&o->sides) && args->n_operands != 2)
@@ -185,10 +176,8 @@ static bool check_usage(const struct cmp_given *o, const struct cli_args *args, 
                        "cmp needs two captures, not %zu; several runs a side: --before A... "
                        "--after B... (a pattern for --history goes in quotes)",
                        args->n_operands);
-    if (!load_check_times(&o->filter, e) || !output_fits(o->output.path, args, e))
+    if (!load_check_times(&o->filter, e) || !output_fits(&o->output, args, e))
         return false;
-    if (o->output.json + o->markdown + o->csv > 1)
-        return err_set(e, "choose one of --json, --markdown and --csv");
     if (has_run_cv && o->history.n > 0)
         return err_set(e, "choose one of --run-cv and --history");
     if ((o->sides.before.n > 1 || o->sides.after.n > 1) && (has_run_cv || o->history.n > 0))
@@ -204,7 +193,7 @@ static bool compare(const struct cli_args *args, const struct cmp_given *o, doub
     struct sides_runs history = {0};
     struct plot_traces traces = {0};
     struct compare c = {0};
-    const struct output_page page = {o->html, &o->output, &o->filter, &o->analysis, args};
+    const struct output_page page = {&o->output, &o->filter, &o->analysis, args};
     bool ok = load_all(&sides, &history, &traces, o, e);
     const struct compare_options how = {
         .run_cv_frac = run_cv_frac,
@@ -240,13 +229,11 @@ static int run(const struct cli_args *args, void *options)
         o->sides.before = (struct cli_list){&args->operands[0], 1};
         o->sides.after = (struct cli_list){&args->operands[1], 1};
     }
-    if (!right || !check_outputs(o, &e) || !compare_parse_gates(&o->gate, gates, &e)) {
+    if (!right || !spares_captures(o, &e) || !compare_parse_gates(&o->gate, gates, &e)) {
         free(gates);
         return cli_wrong_usage(args, "%s", e.msg);
     }
-    bool ok = outfile_check(o->output.path, output_replaces(&o->output), &e) &&
-              outfile_check(o->html, output_replaces_page(&o->output), &e) &&
-              compare(args, o, run_cv_frac, gates, &code, &e);
+    bool ok = output_can_write(&o->output, &e) && compare(args, o, run_cv_frac, gates, &code, &e);
     free(gates);
     return ok ? (int)code : cli_failed(args, &e);
 }

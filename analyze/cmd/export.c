@@ -3,6 +3,7 @@
 
 #include "analyze/cmd/commands.h"
 #include "analyze/cmd/options.h"
+#include "analyze/cmd/output.h"
 #include "analyze/render/report/figures.h"
 #include "analyze/write/outfile.h"
 
@@ -11,8 +12,7 @@ static const char *const format_names[] = {"benchfmt", "influx", "openmetrics", 
 
 struct export_given {
     int format;
-    const char *output;
-    bool force;
+    struct output_options output; /* path and force */
     struct load_filter filter;
     struct load_analysis analysis;
     struct load_input input;
@@ -21,15 +21,12 @@ struct export_given {
 static const struct cli_option own_table[] = {
     {"format", CLI_CHOICE, offsetof(struct export_given, format), "FORMAT",
      .help = "the format to write", .choices = format_names},
-    {"output", CLI_STRING, offsetof(struct export_given, output), "FILE", .help = "where to write",
-     .letter = 'o'},
-    {"force", CLI_FLAG, offsetof(struct export_given, force), .help = "overwrite that file",
-     .letter = 'f'},
     {0},
 };
 
 static const struct cli_group groups[] = {
     {"Output", NULL, own_table, 0},
+    {"Output", NULL, output_file_table, offsetof(struct export_given, output)},
     {"Which requests", "filters", load_filter_table, offsetof(struct export_given, filter)},
     {"Analysis", "filters", load_analysis_table, offsetof(struct export_given, analysis)},
     {"Reading", "filters", load_input_table, offsetof(struct export_given, input)},
@@ -45,7 +42,7 @@ static const struct cli_example examples[] = {
 };
 
 static const struct export_given defaults = {.input = {.say_dropped = options_say_dropped},
-                                             .output = "-"};
+                                             .output = {.path = "-"}};
 
 /* is_first: the file is empty so far. */
 static bool write_run(const struct export_given *o, const char *path, bool is_first, FILE *f,
@@ -86,11 +83,10 @@ static bool write_all(const struct export_given *o, const struct cli_args *args,
 
 static bool export(const struct export_given *o, const struct cli_args *args, struct err *e)
 {
-    enum outfile_replaces replaces = o->force ? OUTFILE_ANYTHING : OUTFILE_NOTHING;
     struct outfile out;
 
-    if (!outfile_check(o->output, replaces, e) || !options_have_rows(args, e) ||
-        !outfile_open(&out, o->output, replaces, e))
+    if (!output_can_write(&o->output, e) || !options_have_rows(args, e) ||
+        !outfile_open(&out, o->output.path, output_replaces(&o->output), e))
         return false;
     bool ok = write_all(o, args, out.f, e);
     return outfile_finish(&out, ok, e);
@@ -107,7 +103,7 @@ static int run(const struct cli_args *args, void *options)
                                "one run together",
                                format_names[o->format]);
     if (!load_check_times(&o->filter, &e) ||
-        !outfile_spares(o->output, args->operands, args->n_operands, &e))
+        !output_spares(&o->output, args->operands, args->n_operands, &e))
         return cli_wrong_usage(args, "%s", e.msg);
     return export(o, args, &e) ? EXIT_DONE : cli_failed(args, &e);
 }

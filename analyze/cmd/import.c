@@ -26,14 +26,6 @@ static bool parse_start(const char *text, void *field, struct err *e)
            err_set(e, "expected a time such as 2026-11-21T05:41:32Z");
 }
 
-static const struct cli_option output_table[] = {
-    {"output", CLI_STRING, offsetof(struct import_given, output.path), "FILE",
-     .help = "the capture; - is standard output", .letter = 'o'},
-    {"force", CLI_FLAG, offsetof(struct import_given, output.force), .help = "overwrite it",
-     .letter = 'f'},
-    {0},
-};
-
 static const struct cli_option facts_table[] = {
     {"op", CLI_STRING, offsetof(struct import_given, op), "OP",
      .help = "the operation, which hey and ab do not record"},
@@ -46,8 +38,7 @@ static const struct cli_option facts_table[] = {
 
 static const struct cli_group groups[] = {
     {"Reading", NULL, load_input_table, offsetof(struct import_given, input)},
-    {"Output", NULL, output_table, 0},
-    {"Compression", NULL, capture_out_table, offsetof(struct import_given, output)},
+    {"Output", NULL, capture_out_table, offsetof(struct import_given, output)},
     {"What a recording lacks", NULL, facts_table, 0},
     {0},
 };

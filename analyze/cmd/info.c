@@ -414,7 +414,7 @@ static bool report(struct source *sources, const struct info_given *o, const str
         }
         ok = json_out_finish(&w, e);
     } else {
-        const struct sheet_form form = {.colour = output_wants_colour(&o->output, out.f)};
+        const struct sheet_form form = output_form(&o->output, out.f);
         struct sheet s = {0};
 
         for (size_t i = 0; i < args->n_operands; i++) {
@@ -435,11 +435,10 @@ static int run(const struct cli_args *args, void *options)
     size_t n_failed = 0;
 
     if (!outfile_spares(o->output.path, args->operands, args->n_operands, &e) ||
-        !output_fits(o->output.path, args, &e))
+        !output_fits(&o->output, args, &e))
         return cli_wrong_usage(args, "%s", e.msg);
     struct source *sources;
-    bool ok = mem_cleared(&sources, args->n_operands, &e) &&
-              outfile_check(o->output.path, output_replaces(&o->output), &e);
+    bool ok = mem_cleared(&sources, args->n_operands, &e) && output_can_write(&o->output, &e);
     if (ok)
         n_failed = read_all(sources, o, args);
     if (ok && n_failed < args->n_operands)

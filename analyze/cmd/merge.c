@@ -27,14 +27,6 @@ struct merge_given {
     struct output_options report; /* its path is unused */
 };
 
-static const struct cli_option own_table[] = {
-    {"output", CLI_STRING, offsetof(struct merge_given, output.path), "FILE",
-     .help = "the merged capture; - is standard output", .letter = 'o'},
-    {"force", CLI_FLAG, offsetof(struct merge_given, output.force),
-     .help = "overwrite it; also merge what does not overlap", .letter = 'f'},
-    {0},
-};
-
 static const struct cli_option time_table[] = {
     {"shift", CLI_STRINGS, offsetof(struct merge_given, shifts), "K=+-DUR",
      .help = "move all times of the K-th input (the first is 1)"},
@@ -42,9 +34,8 @@ static const struct cli_option time_table[] = {
 };
 
 static const struct cli_group groups[] = {
-    {"Output", NULL, own_table, 0},
     {"Output", NULL, output_form_table, offsetof(struct merge_given, report)},
-    {"Compression", NULL, capture_out_table, offsetof(struct merge_given, output)},
+    {"Output", NULL, capture_out_table, offsetof(struct merge_given, output)},
     {"Clocks", NULL, time_table, 0},
     {"Reading", NULL, load_input_table, offsetof(struct merge_given, input)},
     {"Reading", NULL, load_threads_table, offsetof(struct merge_given, input)},
@@ -156,7 +147,7 @@ static struct clocks clocks_of(const struct merge *m)
 
 static bool report_text(const struct merge *m, const struct merge_given *o, FILE *f, struct err *e)
 {
-    const struct sheet_form form = {.colour = output_wants_colour(&o->report, f)};
+    const struct sheet_form form = output_form(&o->report, f);
     struct sheet s = {0};
     const struct clocks clocks = clocks_of(m);
 

@@ -1,7 +1,6 @@
 #include "analyze/cmd/output.h"
 
 #include "analyze/render/report/words.h"
-#include "analyze/write/sheet.h"
 #include "libcommon/mem.h"
 #include "libcommon/slice.h"
 
@@ -19,9 +18,26 @@ const struct cli_option output_form_table[] = {
 
 const struct cli_option output_file_table[] = {
     {"output", CLI_STRING, offsetof(struct output_options, path), "FILE",
-     .help = "where to write the report", .letter = 'o'},
+     .help = "where to write; - is standard output", .letter = 'o'},
     {"force", CLI_FLAG, offsetof(struct output_options, force),
      .help = "overwrite any file, not only our reports", .letter = 'f'},
+    {0},
+};
+
+const struct cli_option output_page_table[] = {
+    {"markdown", CLI_FLAG, offsetof(struct output_options, markdown), .help = "print Markdown"},
+    {"analyze.v", CLI_FLAG, offsetof(struct output_options, verbose),
+     .help = "all details: each host, client, size and error, all columns", .alias = "v",
+     .letter = 'v'},
+    {"html", CLI_CUSTOM, offsetof(struct output_options, html), "FILE",
+     .help = "write a page with charts too", .parse = output_parse_path},
+    {0},
+};
+
+const struct cli_option output_csv_table[] = {
+    {"csv", CLI_FLAG, offsetof(struct output_options, csv), .help = "print comma-separated values"},
+    {"csv-safe", CLI_FLAG, offsetof(struct output_options, csv_safe),
+     .help = "begin cells that look like formulas with '"},
     {0},
 };
 
@@ -37,7 +53,7 @@ bool output_parse_path(const char *text, void *field, struct err *e)
     return true;
 }
 
-bool output_fits(const char *path, const struct cli_args *args, struct err *e)
+bool output_fits(const struct output_options *o, const struct cli_args *args, struct err *e)
 {
     static const struct {
         const char *pattern, *option, *meant; /* option "": no report is such a file */
@@ -47,17 +63,17 @@ bool output_fits(const char *path, const struct cli_args *args, struct err *e)
                  {"*.htm?(l)", "", "--html FILE writes a page"},
                  {"*.@(svg|png|pdf)", "", "s3analyze plot --out FILE draws pictures"}};
 
-    for (size_t i = 0; path != NULL && i < sizeof forms / sizeof *forms; i++)
-        if (fnmatch(forms[i].pattern, path, FNM_EXTMATCH | FNM_CASEFOLD) == 0 &&
+    for (size_t i = 0; o->path != NULL && i < sizeof forms / sizeof *forms; i++)
+        if (fnmatch(forms[i].pattern, o->path, FNM_EXTMATCH | FNM_CASEFOLD) == 0 &&
             !cli_given(args, forms[i].option))
-            return err_set(e, "-o %s: this report is no %s file: %s", path, strrchr(path, '.'),
-                           forms[i].meant);
+            return err_set(e, "-o %s: this report is no %s file: %s", o->path,
+                           strrchr(o->path, '.'), forms[i].meant);
     return true;
 }
 
-bool output_wants_colour(const struct output_options *o, FILE *f)
+struct sheet_form output_form(const struct output_options *o, FILE *f)
 {
-    return !o->no_color && sheet_wants_colour(f);
+    return (struct sheet_form){o->markdown, !o->no_color && sheet_wants_colour(f), o->verbose};
 }
 
 enum outfile_replaces output_replaces(const struct output_options *o)
@@ -65,7 +81,7 @@ enum outfile_replaces output_replaces(const struct output_options *o)
     return o->force ? OUTFILE_ANYTHING : o->json ? OUTFILE_JSON : OUTFILE_NOTHING;
 }
 
-enum outfile_replaces output_replaces_page(const struct output_options *o)
+static enum outfile_replaces replaces_page(const struct output_options *o)
 {
     return o->force ? OUTFILE_ANYTHING : OUTFILE_HTML;
 }
@@ -75,7 +91,8 @@ enum outfile_replaces output_replaces_series(const struct output_options *o)
     return o->force ? OUTFILE_ANYTHING : OUTFILE_SERIES;
 }
 
-bool output_apart(const char *a, const char *b, const char *who, struct err *e)
+/* Checks that two outputs, each of which may be NULL for none, go to different places. */
+static bool are_apart(const char *a, const char *b, const char *who, struct err *e)
 {
     if (a == NULL || b == NULL)
         return true;
@@ -84,24 +101,37 @@ bool output_apart(const char *a, const char *b, const char *who, struct err *e)
     return !outfile_is_same(a, b) || err_set(e, "%s both want %s", who, a);
 }
 
-bool output_spares(const char *const outputs[static OUTPUT_MOST], const char *const *inputs,
-                   size_t n, struct err *e)
+bool output_check(const struct output_options *o, struct err *e)
 {
-    bool ok = true;
-
-    for (size_t i = 0; ok && i < OUTPUT_MOST; i++)
-        ok = outfile_spares(outputs[i], inputs, n, e);
-    return ok;
+    if (o->json + o->markdown + o->csv > 1)
+        return err_set(e, o->csv ? "choose one of --json, --markdown and --csv"
+                                 : "choose one of --json and --markdown");
+    return are_apart(o->series, o->path, "the report and the time series", e) &&
+           are_apart(o->html, o->path, "the page and the report", e) &&
+           are_apart(o->html, o->series, "the page and the time series", e);
 }
 
-bool output_spares_slo(const char *const outputs[static OUTPUT_MOST], const struct cli_list *slo,
-                       struct err *e)
+bool output_can_write(const struct output_options *o, struct err *e)
+{
+    return outfile_check(o->path, output_replaces(o), e) &&
+           outfile_check(o->series, output_replaces_series(o), e) &&
+           outfile_check(o->html, replaces_page(o), e);
+}
+
+bool output_spares(const struct output_options *o, const char *const *inputs, size_t n,
+                   struct err *e)
+{
+    return outfile_spares(o->path, inputs, n, e) && outfile_spares(o->series, inputs, n, e) &&
+           outfile_spares(o->html, inputs, n, e);
+}
+
+bool output_spares_slo(const struct output_options *o, const struct cli_list *slo, struct err *e)
 {
     bool ok = true;
 
     for (size_t i = 0; ok && i < slo->n; i++) {
         const char *path = slo->v[i] + 1;
-        ok = *slo->v[i] != '@' || output_spares(outputs, &path, 1, e);
+        ok = *slo->v[i] != '@' || output_spares(o, &path, 1, e);
     }
     return ok;
 }
@@ -176,11 +206,11 @@ bool output_page(const struct output_page *o, output_page_writer *write, const v
 {
     struct outfile out;
 
-    if (o->path == NULL)
+    if (o->output->html == NULL)
         return true;
     char *words = load_words(o->filter, o->analysis), *command = command_of(o->args);
     bool ok = ((words != NULL && command != NULL) || mem_none(e)) &&
-              outfile_open(&out, o->path, output_replaces_page(o->output), e) &&
+              outfile_open(&out, o->output->html, replaces_page(o->output), e) &&
               outfile_finish(&out, write(ctx, words, command, out.f, e), e);
     free(words);
     free(command);

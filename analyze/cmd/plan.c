@@ -21,9 +21,10 @@ static const struct cli_option own_table[] = {
     {"next", CLI_FLAG, offsetof(struct plan_given, next),
      .help = "print the next run's name and options, or nothing; status 3: the last run was ended "
              "by an error, or no request succeeded"},
-    {"html", CLI_CUSTOM, offsetof(struct plan_given, common.html), "FILE",
+    {"html", CLI_CUSTOM, offsetof(struct plan_given, common.output.html), "FILE",
      .help = "write a page with a chart too", .parse = output_parse_path},
-    {"markdown", CLI_FLAG, offsetof(struct plan_given, common.markdown), .help = "print Markdown"},
+    {"markdown", CLI_FLAG, offsetof(struct plan_given, common.output.markdown),
+     .help = "print Markdown"},
     {0},
 };
 
@@ -70,7 +71,7 @@ static const struct cli_example examples[] = {
     {"s3analyze plan capacity-run", "what was found so far"}, {0}};
 
 static const struct plan_given defaults = {
-    .common = {.output = {.path = "-"}, .verbose = true},
+    .common = {.output = {.path = "-", .verbose = true}},
     .asked = {.from = 100, .precision_pct = 5, .n_each = 3, .max_runs = 25, .command = ""}};
 
 static bool begin(const struct cli_args *args, struct plan_given *o, struct err *e)
@@ -83,12 +84,12 @@ static bool begin(const struct cli_args *args, struct plan_given *o, struct err 
 /* Checks that no output overwrites what the plan reads: itself, its limits and its runs. */
 static bool spares_inputs(const struct plan *p, const struct plan_given *o, struct err *e)
 {
-    const char *const outputs[OUTPUT_MOST] = {o->common.output.path, o->common.html};
-    bool ok = output_spares(outputs, (const char *const *)&p->path, 1, e) &&
-              output_spares_slo(outputs, &p->asked.slo, e);
+    const struct output_options *out = &o->common.output;
+    bool ok = output_spares(out, (const char *const *)&p->path, 1, e) &&
+              output_spares_slo(out, &p->asked.slo, e);
 
     for (size_t i = 0; ok && i < p->n; i++)
-        ok = output_spares(outputs, (const char *const *)&p->runs[i].path, 1, e);
+        ok = output_spares(out, (const char *const *)&p->runs[i].path, 1, e);
     return ok;
 }
 
@@ -117,7 +118,7 @@ static bool show(const struct cli_args *args, const struct plan_given *o, enum e
                                             plan_html};
     struct plan p = {0};
     bool ok = plan_load(&p, args->operands[0], e) && spares_inputs(&p, o, e) &&
-              output_fits(o->common.output.path, args, e);
+              output_fits(&o->common.output, args, e);
 
     if (ok && o->next)
         *code = show_next(args, &p);
@@ -135,7 +136,7 @@ static bool check_usage(const struct cli_args *args, const struct plan_given *o,
     for (const struct cli_option *x = begin_table; !o->begin && x->name != NULL; x++)
         if (cli_given(args, x->name))
             return err_set(e, "--%s is for a new plan, with --begin", x->name);
-    return archive_check(&o->common, e);
+    return output_check(&o->common.output, e);
 }
 
 static int run(const struct cli_args *args, void *options)

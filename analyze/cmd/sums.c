@@ -3,6 +3,7 @@
 #include "analyze/analysis/run/load.h"
 #include "analyze/cmd/commands.h"
 #include "analyze/cmd/options.h"
+#include "analyze/cmd/output.h"
 #include "analyze/data/filter.h"
 #include "analyze/read/aggfile.h"
 #include "libcommon/int64.h"
@@ -108,20 +109,11 @@ bool sums_save(const struct sums *s, const char *path, enum outfile_replaces rep
 
 struct aggregate_given {
     struct load_input input;
-    const char *output;
-    bool force;
-};
-
-static const struct cli_option own_table[] = {
-    {"output", CLI_STRING, offsetof(struct aggregate_given, output), "FILE",
-     .help = "where to write the sums, - is standard output", .letter = 'o'},
-    {"force", CLI_FLAG, offsetof(struct aggregate_given, force), .help = "overwrite FILE",
-     .letter = 'f'},
-    {0},
+    struct output_options output; /* path and force */
 };
 
 static const struct cli_group groups[] = {
-    {"Output", NULL, own_table, 0},
+    {"Output", NULL, output_file_table, offsetof(struct aggregate_given, output)},
     {"Reading", NULL, load_together_table, offsetof(struct aggregate_given, input)},
     {"Reading", NULL, load_input_table, offsetof(struct aggregate_given, input)},
     {"Reading", NULL, load_threads_table, offsetof(struct aggregate_given, input)},
@@ -140,14 +132,13 @@ static const struct cli_example examples[] = {
 static bool aggregate(const struct aggregate_given *o, const struct cli_args *args, struct err *e)
 {
     const struct load_filter all = {0};
-    enum outfile_replaces replaces = o->force ? OUTFILE_ANYTHING : OUTFILE_NOTHING;
     struct dataset d = {0};
     struct sums s = {0};
-    bool ok = outfile_check(o->output, replaces, e) && options_have_rows(args, e) &&
+    bool ok = output_can_write(&o->output, e) && options_have_rows(args, e) &&
               load_dataset(&d, args->operands, args->n_operands, &all, &o->input, e) &&
               load_ran_together(&d, &o->input, e) &&
               sums_of_dataset(&s, &d, (unsigned)o->input.threads, e) &&
-              sums_save(&s, o->output, replaces, e);
+              sums_save(&s, o->output.path, output_replaces(&o->output), e);
 
     sums_free(&s);
     dataset_free(&d);
@@ -159,9 +150,9 @@ static int run(const struct cli_args *args, void *options)
     const struct aggregate_given *o = options;
     struct err e = {0};
 
-    if (o->output == NULL)
+    if (o->output.path == NULL)
         return cli_wrong_usage(args, "-o FILE is missing: where to write the sums");
-    if (!outfile_spares(o->output, args->operands, args->n_operands, &e))
+    if (!output_spares(&o->output, args->operands, args->n_operands, &e))
         return cli_wrong_usage(args, "%s", e.msg);
     return aggregate(o, args, &e) ? EXIT_DONE : cli_failed(args, &e);
 }

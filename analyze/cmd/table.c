@@ -12,7 +12,6 @@ struct table_given {
     struct archive_given common;
     struct cli_list where;
     const char *sort;
-    bool csv, csv_safe;
 };
 
 static const struct cli_option own_table[] = {
@@ -20,14 +19,13 @@ static const struct cli_option own_table[] = {
      .help = "order of the lines; -COLUMN: largest first"},
     {"where", CLI_LIST, offsetof(struct table_given, where), "TEST,...",
      .help = "only lines such as op=GET, p99>20ms, run!=old*"},
-    {"csv", CLI_FLAG, offsetof(struct table_given, csv), .help = "print comma-separated values"},
-    {"csv-safe", CLI_FLAG, offsetof(struct table_given, csv_safe),
-     .help = "begin cells that look like formulas with '"},
     {0},
 };
 
-static const struct cli_group groups[] = {{"Lines", NULL, own_table, 0},
-                                          ARCHIVE_GROUPS(struct table_given)};
+static const struct cli_group groups[] = {
+    {"Lines", NULL, own_table, 0},
+    {"Output", NULL, output_csv_table, offsetof(struct table_given, common.output)},
+    ARCHIVE_GROUPS(struct table_given)};
 
 static const struct cli_example examples[] = {
     {"s3analyze table nightly/*.csv.zst", "all runs of a folder, oldest first"},
@@ -41,11 +39,11 @@ static bool list(const struct cli_args *args, const struct table_given *o,
                  const struct columns_test *tests, struct columns_order order, struct err *e)
 {
     struct archive a = {0};
-    struct columns_table table = {.archive = &a, .csv_safe = o->csv_safe};
+    struct columns_table table = {.archive = &a, .csv_safe = o->common.output.csv_safe};
     const struct archive_writers writers = {archive_sheet_table,
-                                            o->common.output.json ? archive_table_json
-                                            : o->csv              ? archive_table_csv
-                                                                  : NULL,
+                                            o->common.output.json  ? archive_table_json
+                                            : o->common.output.csv ? archive_table_csv
+                                                                   : NULL,
                                             archive_table_html};
     bool ok = archive_read(&a, &o->common, args, false, e) &&
               columns_select(&table, tests, o->where.n, order, e) &&
@@ -68,10 +66,8 @@ static int run(const struct cli_args *args, void *options)
         return cli_failed(args, &e);
     for (size_t i = 0; right && i < o->where.n; i++)
         right = columns_parse_test(o->where.v[i], &tests[i], &e);
-    if (right && o->csv && (o->common.markdown || o->common.output.json))
-        right = err_set(&e, "choose one of --json, --markdown and --csv");
     right = right && (o->sort == NULL || columns_parse_order(o->sort, &order, &e)) &&
-            archive_check(&o->common, &e);
+            output_check(&o->common.output, &e) && load_check_times(&o->common.filter, &e);
     int status = !right                            ? cli_wrong_usage(args, "%s", e.msg)
                  : list(args, o, tests, order, &e) ? EXIT_DONE
                                                    : cli_failed(args, &e);

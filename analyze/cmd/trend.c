@@ -67,7 +67,7 @@ static int run(const struct cli_args *args, void *options)
     struct err e = {0};
     enum exit_code code;
 
-    if (!archive_check(&o->common, &e))
+    if (!output_check(&o->common.output, &e) || !load_check_times(&o->common.filter, &e))
         return cli_wrong_usage(args, "%s", e.msg);
     return judge(args, o, &code, &e) ? (int)code : cli_failed(args, &e);
 }

@@ -7,6 +7,10 @@
 #include <unistd.h>
 
 const struct cli_option capture_out_table[] = {
+    {"output", CLI_STRING, offsetof(struct capture_out_options, path), "FILE",
+     .help = "where to write the capture; - is standard output", .letter = 'o'},
+    {"force", CLI_FLAG, offsetof(struct capture_out_options, force), .help = "overwrite that file",
+     .letter = 'f'},
     {"compress", CLI_FLAG, offsetof(struct capture_out_options, compress),
      .help = "compress, whatever the name (.zst always is)", .letter = 'z'},
     {"level", CLI_INT, offsetof(struct capture_out_options, level), "N",

@@ -16,7 +16,7 @@ struct capture_out_options {
     bool force;
 };
 
-/* Options --compress and --level; a command has its own --output and --force. */
+/* Options --output, --force, --compress and --level. */
 extern const struct cli_option capture_out_table[];
 
 struct capture_out {

@@ -48,8 +48,6 @@ static void sum_add(struct survey_sum *to, const struct survey_sum *s)
     to->n += s->n;
     to->n_errors += s->n_errors;
     to->n_bytes += s->n_bytes;
-    to->min_bytes = int64_min(to->min_bytes, s->min_bytes);
-    to->max_bytes = int64_max(to->max_bytes, s->max_bytes);
     to->first_start_ns = int64_min(to->first_start_ns, s->first_start_ns);
     to->last_end_ns = int64_max(to->last_end_ns, s->last_end_ns);
 }
@@ -192,8 +190,6 @@ static bool unit_rows(void *ctx, void *unit, const struct record *rows, size_t n
         sum_add(sum, &(struct survey_sum){.n = 1,
                                           .n_errors = r->error.n > 0,
                                           .n_bytes = r->error.n ? 0 : r->bytes,
-                                          .min_bytes = r->error.n ? INT64_MAX : r->bytes,
-                                          .max_bytes = r->error.n ? INT64_MIN : r->bytes,
                                           .first_start_ns = r->start_ns,
                                           .last_end_ns = r->end_ns});
         if (r->thread > u->top_thread)

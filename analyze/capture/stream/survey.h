@@ -21,15 +21,10 @@
 struct survey_sum {
     uint64_t n, n_errors;
     __int128 n_bytes;                    /* of successful requests */
-    int64_t min_bytes, max_bytes;        /* of successful requests; min > max: none */
     int64_t first_start_ns, last_end_ns; /* first > last: none */
 };
 
-#define SURVEY_SUM_NONE                                                                            \
-    ((struct survey_sum){.min_bytes = INT64_MAX,                                                   \
-                         .max_bytes = INT64_MIN,                                                   \
-                         .first_start_ns = INT64_MAX,                                              \
-                         .last_end_ns = INT64_MIN})
+#define SURVEY_SUM_NONE ((struct survey_sum){.first_start_ns = INT64_MAX, .last_end_ns = INT64_MIN})
 
 struct survey_part {
     char *name;
