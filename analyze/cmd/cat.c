@@ -436,13 +436,7 @@ static bool cat(const struct cat_given *o, const struct cli_args *args, struct e
         c.filter.clients.has_exact = ahead.exact_client;
         ok = ok && capture_out_open(&c.out, &o->output, e);
     }
-    if (ok) {
-        ok = copy(&c, args, &progress, e);
-        if (ok)
-            ok = capture_out_close(&c.out, e);
-        else
-            capture_out_discard(&c.out);
-    }
+    ok = ok && capture_out_finish(&c.out, copy(&c, args, &progress, e), e);
     progress_fini(&progress);
     rowfilter_fini(&c.filter);
     free(c.early_comments);

@@ -94,9 +94,7 @@ static bool import(const struct import_given *o, const struct cli_args *args,
         capture_out_start(&out, false, WRITE_THREADS, e) &&
         import_recordings(args->operands + 1, args->n_operands - 1, &how, out.writer, &result, e);
     progress_fini(&progress);
-    if (!ok)
-        capture_out_discard(&out);
-    ok = ok && capture_out_close(&out, e);
+    ok = capture_out_finish(&out, ok, e);
     if (ok) {
         load_say_dropped(&o->input, &result.skipped);
         report(&result, o->output.path);

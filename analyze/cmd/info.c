@@ -384,9 +384,9 @@ static size_t read_all(struct source *sources, const struct info_given *o,
         progress_init(&progress, o->input.quiet);
         const char *path = args->operands[i];
         bool can_be_read = aggpipe_spool(&path, 1, &e);
-        bool is_foreign = aggfile_is(path);
-        x->is_read = can_be_read && (is_foreign || aggfile_is_sums(path)
-                                         ? read_sums(&x->survey, path, is_foreign, &e)
+        enum aggfile_kind kind = aggfile_kind(path);
+        x->is_read = can_be_read && (kind != AGGFILE_NONE
+                                         ? read_sums(&x->survey, path, kind == AGGFILE_FOREIGN, &e)
                                          : survey_read(&x->survey, path, &how, false, &e));
         progress_fini(&progress);
         if (x->is_read)

@@ -226,13 +226,11 @@ static bool write_capture(struct merge *m, const struct merge_given *o,
 {
     struct capture_out out;
 
-    if (!capture_out_open(&out, &o->output, e))
-        return false;
-    if (capture_out_start(&out, m->has_intended, WRITE_THREADS, e) &&
-        merge_write(m, how, out.writer, e))
-        return capture_out_close(&out, e);
-    capture_out_discard(&out);
-    return false;
+    return capture_out_open(&out, &o->output, e) &&
+           capture_out_finish(&out,
+                              capture_out_start(&out, m->has_intended, WRITE_THREADS, e) &&
+                                  merge_write(m, how, out.writer, e),
+                              e);
 }
 
 /* Adds up files of sums. */

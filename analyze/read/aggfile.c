@@ -33,23 +33,20 @@ static size_t beginning_of(const char *path, char *buf, size_t n)
         ok = aggbytes_more(&b, buf + got, n - got, &more, NULL);
     /* Rewinds standard input for the next reader. */
     if (strcmp(path, "-") == 0 && lseek(STDIN_FILENO, 0, SEEK_SET) != 0)
-        ok = false;
+        got = 0;
     aggbytes_close(&b);
-    return ok ? got : 0;
+    return got;
 }
 
-bool aggfile_is(const char *path)
+enum aggfile_kind aggfile_kind(const char *path)
 {
-    char first;
-    return beginning_of(path, &first, 1) == 1 && first == '{' && !aggfile_is_sums(path);
-}
+    char text[sizeof AGGFILE_SUMS - 1];
+    size_t n = beginning_of(path, text, sizeof text);
 
-bool aggfile_is_sums(const char *path)
-{
-    char text[sizeof AGGFILE_SUMS];
-    size_t n = sizeof AGGFILE_SUMS - 1;
-
-    return beginning_of(path, text, n) == n && memcmp(text, AGGFILE_SUMS, n) == 0;
+    if (n == 0 || *text != '{')
+        return AGGFILE_NONE;
+    return n == sizeof text && memcmp(text, AGGFILE_SUMS, n) == 0 ? AGGFILE_OF_SUMS
+                                                                  : AGGFILE_FOREIGN;
 }
 
 /* ---- Memory ---- */

@@ -82,15 +82,13 @@ struct aggfile {
     struct aggfile_entries ops, hosts, clients; /* hosts and clients: without groups */
 };
 
-/* Whether `path` begins like JSON, compressed or not, but not like a file of sums. False for a
- * pipe, whose bytes can be read only once, and for a file that cannot be opened or decompressed:
- * the reader of captures reports what is wrong with it. */
-bool aggfile_is(const char *path);
-
-/* Whether `path` begins like a file of sums of any version, which is JSON, too (sums/sums.h). False
- * for pipes and unreadable files, as above. */
+/* What a file holds, by its beginning, compressed or not: JSON that begins like a file of sums of
+ * any version (sums/sums.h); other JSON; else AGGFILE_NONE. This holds also for pipes, whose bytes
+ * can be read only once, and for files that cannot be opened or decompressed: the reader of
+ * captures reports what is wrong with them. */
 #define AGGFILE_SUMS "{\"schema\":\"s3analyze/sums/"
-bool aggfile_is_sums(const char *path);
+enum aggfile_kind { AGGFILE_NONE, AGGFILE_OF_SUMS, AGGFILE_FOREIGN };
+enum aggfile_kind aggfile_kind(const char *path);
 
 /* Reads a file that is plain or one zstd frame. Memory grows with the number of seconds, hosts,
  * clients and groups, not with the size of the text. False: *e says "FILE: path.to.key: what is

@@ -63,21 +63,12 @@ bool capture_out_start(struct capture_out *c, bool intended, unsigned threads, s
     return c->writer != NULL;
 }
 
-bool capture_out_close(struct capture_out *c, struct err *e)
+bool capture_out_finish(struct capture_out *c, bool complete, struct err *e)
 {
-    bool ok = !c->writer || recwrite_close(c->writer, e);
+    bool ok = complete && (c->writer == NULL || recwrite_close(c->writer, e));
 
+    if (!complete)
+        recwrite_discard(c->writer);
     c->writer = NULL;
-    if (!ok) {
-        outfile_discard(&c->file);
-        return false;
-    }
-    return outfile_close(&c->file, e);
-}
-
-void capture_out_discard(struct capture_out *c)
-{
-    recwrite_discard(c->writer);
-    c->writer = NULL;
-    outfile_discard(&c->file);
+    return outfile_finish(&c->file, ok, e);
 }

@@ -36,11 +36,8 @@ bool capture_out_open(struct capture_out *c, const struct capture_out_options *o
 /* Begins the capture, compressed if the options ask for it or the name ends in .zst. */
 bool capture_out_start(struct capture_out *c, bool intended, unsigned threads, struct err *e);
 
-/* Writes what is left, renames the file to its final name and closes *c. False: *e says why; *c is
- * closed, too. */
-bool capture_out_close(struct capture_out *c, struct err *e);
-
-/* Closes *c and removes what was written. */
-void capture_out_discard(struct capture_out *c);
+/* If the capture is complete, writes what is left and renames the file to its final name; else
+ * removes what was written and returns false. Closes *c in any case. False: *e says why. */
+bool capture_out_finish(struct capture_out *c, bool complete, struct err *e);
 
 #endif

@@ -605,9 +605,11 @@ const char *const run_sources[] = {[RUN_OF_REQUESTS] = "capture",
 
 enum run_basis run_source(const char *path)
 {
-    return aggfile_is(path)        ? RUN_OF_AGGREGATES
-           : aggfile_is_sums(path) ? RUN_OF_SUMS
-                                   : RUN_OF_REQUESTS;
+    static const enum run_basis bases[] = {[AGGFILE_NONE] = RUN_OF_REQUESTS,
+                                           [AGGFILE_OF_SUMS] = RUN_OF_SUMS,
+                                           [AGGFILE_FOREIGN] = RUN_OF_AGGREGATES};
+
+    return bases[aggfile_kind(path)];
 }
 
 static bool load_figures(void *loading, struct err *e)
