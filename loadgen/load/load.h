@@ -408,6 +408,10 @@ int64_t queue_due_ns(const struct queue *q);
 /* The most bytes of one read, and the most read for one worker per turn. */
 #define LOOP_READ_BYTES (512 * 1024)
 
+/* Bodies are made, digested and sent in pieces of this size; room for one, after a head. */
+#define WORKER_CHUNK_BYTES (256 * 1024)
+#define WORKER_OUT_BYTES   (S3OP_HEAD_MAX + WORKER_CHUNK_BYTES)
+
 struct worker_result;
 
 enum phase_next {
@@ -462,6 +466,7 @@ struct loop {
     EVP_MD *md5;
     char *buf;          /* LOOP_READ_BYTES */
     char *head;         /* S3OP_HEAD_MAX: of the request that is being built */
+    char *out;          /* WORKER_OUT_BYTES: that request, if its body is one piece */
     int64_t now_ns;     /* time of the latest read */
     size_t n_digested;  /* cost of digests in this turn, in bytes */
     struct err error;   /* why a phase failed; "": no failure */
@@ -549,8 +554,8 @@ struct worker_answer {
 /* The body of the current request. Head and body are sent in one piece: the head ends where the
  * body's chunk begins. */
 struct worker_body {
-    char *out;
-    char *send, *send_end; /* to be sent next: in `out`, or a head without a body in loop->head */
+    char *out;             /* WORKER_OUT_BYTES */
+    char *send, *send_end; /* to be sent next: in `out`, or in loop->out or loop->head */
     uint64_t n_made;       /* bytes of the body made so far */
     uint64_t n_digested;
     EVP_MD_CTX *sha256_ctx, *md5_ctx;

@@ -308,12 +308,14 @@ bool loop_init(struct loop *l, struct engine *g, unsigned index, struct recorder
     l->dates = dates_new(g->hosts.n);
     l->buf = malloc(LOOP_READ_BYTES);
     l->head = secret_alloc(S3OP_HEAD_MAX);
+    l->out = secret_alloc(WORKER_OUT_BYTES);
     l->md5 = EVP_MD_fetch(NULL, "MD5", NULL);
     bool ok = (l->epoll >= 0 && l->wake >= 0 &&
                epoll_ctl(l->epoll, EPOLL_CTL_ADD, l->wake, &event) == 0) ||
               err_errno(e, errno, "cannot set up epoll");
-    ok = ok &&
-         ((l->dates != NULL && l->buf != NULL && l->head != NULL && l->md5 != NULL) || mem_none(e));
+    ok = ok && ((l->dates != NULL && l->buf != NULL && l->head != NULL && l->out != NULL &&
+                 l->md5 != NULL) ||
+                mem_none(e));
     ok = ok && pool_init(&l->pool, g, l->epoll, n_workers, e);
     if (ok && g->keys[0] != NULL)
         ok =
@@ -339,6 +341,7 @@ void loop_fini(struct loop *l)
     free(l->dates);
     free(l->buf);
     secret_free(l->head);
+    secret_free(l->out);
     if (l->wake >= 0)
         close(l->wake);
     if (l->epoll >= 0)

@@ -7,8 +7,7 @@
 
 #include <string.h>
 
-/* Size of the pieces in which bodies are made, digested and sent. */
-#define CHUNK_BYTES (256 * 1024)
+#define CHUNK_BYTES WORKER_CHUNK_BYTES
 
 /* The most work for digests in one turn of the loop, in bytes: arrivals during that time get late
  * timestamps. */
@@ -25,7 +24,7 @@ bool worker_init(struct worker *w, struct loop *l, uint32_t thread, struct err *
     w->thread = thread;
     w->card = -1;
     rng_init(&w->rng, l->engine->seed, engine_stream(l->engine, thread));
-    w->body.out = secret_alloc(S3OP_HEAD_MAX + CHUNK_BYTES);
+    w->body.out = secret_alloc(WORKER_OUT_BYTES);
     w->body.sha256_ctx = EVP_MD_CTX_new();
     w->body.md5_ctx = EVP_MD_CTX_new();
     return (w->body.out != NULL && w->body.sha256_ctx != NULL && w->body.md5_ctx != NULL) ||
@@ -129,13 +128,26 @@ void worker_fail(struct worker *w, const char *why)
 
 /* ---- The body ---- */
 
-/* Makes the next piece of the body, directly after the head. */
+/* Whether the request is made in the buffers of the loop, which are in the cache: it fits, and most
+ * are sent at once. With thousands of workers the buffers of all would displace each other. */
+static bool is_small(const struct worker *w)
+{
+    return s3op_n_body(&w->op) <= CHUNK_BYTES;
+}
+
+/* Returns where a piece of the body goes; the head ends there. */
+static char *chunk_of(const struct worker *w)
+{
+    return (is_small(w) ? w->loop->out : w->body.out) + S3OP_HEAD_MAX;
+}
+
+/* Makes the next piece of the body. */
 static void make_chunk(struct worker *w)
 {
     const struct s3op *op = &w->op;
     uint64_t rest = s3op_n_body(op) - w->body.n_made;
     size_t n = rest < CHUNK_BYTES ? (size_t)rest : CHUNK_BYTES;
-    char *to = w->body.out + S3OP_HEAD_MAX;
+    char *to = chunk_of(w);
 
     if (op->body != NULL)
         memcpy(to, op->body + w->body.n_made, n);
@@ -238,12 +250,11 @@ static bool build(struct worker *w)
                        : g->op_style.sign_payload ? w->body.hash
                                                   : SIGV4_UNSIGNED;
 
-    if (has_body && (w->body.n_made > CHUNK_BYTES || w->body.n_made == 0)) {
+    /* Of a body of several pieces that was digested the last one is left. */
+    if (!is_small(w))
         w->body.n_made = 0;
+    if (has_body && w->body.n_made == 0)
         make_chunk(w);
-    } else if (!has_body) {
-        w->body.n_made = 0;
-    }
     user_agent(w, agent);
     const struct s3op_head head = {
         .host = g->host[w->host].header,
@@ -260,20 +271,18 @@ static bool build(struct worker *w)
     size_t n = s3op_build(&g->op_style, signer, &w->op, &head, l->head, S3OP_HEAD_MAX, e);
     if (n == 0)
         return answer_set_error(w, "%s", e->msg);
-    w->body.send = has_body ? memcpy(w->body.out + S3OP_HEAD_MAX - n, l->head, n) : l->head;
+    w->body.send = has_body ? memcpy(chunk_of(w) - n, l->head, n) : l->head;
     if (!has_body)
         w->body.send_end = l->head + n;
     return true;
 }
 
-/* Keeps a head without a body that cannot be sent at once. Most are sent from the buffer of the
- * loop, which is in the cache: those of workers all begin at the same place of a page, and so
- * displace each other. */
-static void keep_head(struct worker *w)
+/* Takes what cannot be sent at once out of the buffers of the loop. */
+static void keep_rest(struct worker *w)
 {
     size_t n = (size_t)(w->body.send_end - w->body.send);
 
-    if (s3op_n_body(&w->op) == 0) {
+    if (is_small(w)) {
         w->body.send = memmove(w->body.out, w->body.send, n);
         w->body.send_end = w->body.out + n;
     }
@@ -295,7 +304,7 @@ static void send_more(struct worker *w)
                                                     (size_t)(w->body.send_end - w->body.send), e)
                                         : CONN_AGAIN;
         if (n == CONN_AGAIN) {
-            keep_head(w);
+            keep_rest(w);
             conn_want_write(w->conn, true);
             return;
         }
@@ -330,7 +339,7 @@ static void start_sending(struct worker *w)
         w->state = WORKER_SENDING;
         send_more(w);
     } else {
-        keep_head(w);
+        keep_rest(w);
         w->state = WORKER_CONNECTING;
     }
 }
@@ -338,6 +347,7 @@ static void start_sending(struct worker *w)
 /* Sends another request for the same row, or repeats the request (resent). */
 static void send_anew(struct worker *w, bool resent)
 {
+    w->body.n_made = 0;
     if (!answer_expect(w) || !build(w)) {
         finish(w, clock_now_ns(), false);
         return;
@@ -467,6 +477,7 @@ static void launch(struct worker *w)
 
     if (host == HOSTS_NONE) {
         w->has_op = true;
+        w->body.n_made = 0;
         queue_park(&l->queue, w);
         return;
     }
@@ -546,8 +557,7 @@ static void begin(struct worker *w)
 {
     w->body.n_made = 0;
     w->body.n_digested = 0;
-    w->body.send = w->body.out + S3OP_HEAD_MAX;
-    w->body.send_end = w->body.send;
+    w->body.send = w->body.send_end = w->body.out;
     worker_prepare(w);
 }
 
