@@ -17,7 +17,7 @@
 #   make bench-sql        the SQL of sql/ on DuckDB and Spark beside s3analyze
 #   make bench-findings   findings in simulated runs with known faults
 #   make bench-trend      changes in simulated archives of runs, beside Apache Otava
-#   make bench-search     searches for a capacity by MLRsearch, on the servers of bench-stats
+#   make bench-search     searches for a capacity on simulated servers, by repeat and by MLRsearch
 #   make bench-stats      false alarms, coverage and power of the statistics,
 #                         simulated
 #   make pictures         draws the picture of the README (chromium)
@@ -313,6 +313,7 @@ bench-trend: $(B)/bench/trend
 	@tests/bench/trend $(BENCH_FLAGS) $(B)/bench/trend
 
 bench-search: $(B)/bench/plans
+	$(B)/bench/plans searches
 	@tests/bench/search $(BENCH_FLAGS) $(B)/bench/plans
 
 bench-sql: all $(BENCHES)

@@ -152,6 +152,9 @@ int cli_choice(const char *const *choices, const char *text);
 /* Returns true if the command line has the option of this full name. */
 bool cli_given(const struct cli_args *args, const char *name);
 
+/* Returns the full name of the i-th option on the command line; NULL: there are no more. */
+const char *cli_given_at(const struct cli_args *args, size_t i);
+
 /* For run functions: print "PROGRAM: message" to standard error and return the exit code
  * (EXIT_USAGE after err_usage). The second points to --help. */
 int cli_failed(const struct cli_args *args, const struct err *e);

@@ -481,11 +481,17 @@ void cli_args_free(struct cli_args *args)
     args->memory = NULL;
 }
 
+const char *cli_given_at(const struct cli_args *args, size_t i)
+{
+    return i < args->memory->n_given ? args->memory->given[i]->name : NULL;
+}
+
 bool cli_given(const struct cli_args *args, const char *name)
 {
-    for (size_t i = 0; i < args->memory->n_given; i++) {
-        if (strcmp(args->memory->given[i]->name, name) == 0)
+    const char *given;
+
+    for (size_t i = 0; (given = cli_given_at(args, i)) != NULL; i++)
+        if (strcmp(given, name) == 0)
             return true;
-    }
     return false;
 }

@@ -51,6 +51,10 @@ static const struct cli_option begin_table[] = {
     {"seed", CLI_INT, AT(asked.seed), "N", .help = "seed of random orders", .min = 0,
      .max = INFINITY},
     {"command", CLI_STRING, AT(asked.command), "TEXT", .help = "what is repeated, to show it"},
+    {"given", CLI_LIST, AT(asked.given), "NAME,...", .help = "options that it has"},
+    {"run-duration", CLI_DURATION, AT(asked.run_ns), "DUR", .help = "its limit of time"},
+    {"run-requests", CLI_INT, AT(asked.n_requests), "N", .help = "its limit of requests", .min = 0,
+     .max = INFINITY},
     {0},
 };
 
@@ -63,7 +67,8 @@ static const struct cli_group groups[] = {
 };
 
 static const struct cli_exit exits[] = {
-    {"1, 3", "ab: after is worse than the gate allows; any plan: undecided"},
+    {"1, 3", "ab: after is worse than the gate allows; capacity: no rate is low enough; any plan: "
+             "undecided"},
     {0},
 };
 

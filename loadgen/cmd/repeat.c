@@ -2,6 +2,7 @@
  * file checks the command first, and then starts the runs. */
 #include "loadgen/cmd/commands.h"
 
+#include "libcommon/mem.h"
 #include "libcommon/slo.h"
 #include "loadgen/ranks/ranks.h"
 #include "loadgen/run/bench.h"
@@ -9,8 +10,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -147,6 +150,7 @@ struct repeated {
     const struct repeat_given *o;
     char **command, **plan;
     size_t n_command, n_plan;
+    struct facts *facts;
 };
 
 /* Fills in the words of a run: those of the command, then those of a text. Returns how many. */
@@ -164,24 +168,22 @@ static size_t take_words(const struct repeated *x, char *text, char *words[stati
     return n;
 }
 
-/* Refuses options that the plan sets, or that leave no capture. */
-static bool spares_plan(const struct repeat_given *o, const char *plan, const struct cli_args *run,
-                        struct err *e)
-{
-    bool capacity = strcmp(plan, "capacity") == 0;
-    const char *const owned[][2] = {
-        {capacity ? "rate" : "", "the search begins at --from"},
-        {o->rate != NULL ? "rate" : "", "give the rates before --, with --rate"},
-        {o->concurrent != NULL ? "concurrent" : "", "give them before --, with --concurrent"},
-        {"benchdata", "captures go to --dir"},
-        {"stress", "the plan needs the captures"},
-        {"aggregate-only", "the plan needs the captures"},
-    };
+/* What s3analyze must know of the command, to say whether it suits the plan. Memory that is shared
+ * with the children. */
+struct facts {
+    int64_t run_ns, n_requests; /* of a run; 0: no limit */
+    char given[4096];           /* names of its options, with commas between */
+};
 
-    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
-        if (cli_given(run, owned[i][0]))
-            return err_set(e, "--%s is not for the runs: %s", owned[i][0], owned[i][1]);
-    return true;
+static void tell(struct facts *to, const struct cli_args *run, const struct options *o)
+{
+    const char *name;
+
+    to->run_ns = o->load.duration_ns;
+    to->n_requests = o->load.n_requests;
+    for (size_t i = 0, n = strlen(to->given); (name = cli_given_at(run, i)) != NULL; i++)
+        if (n < sizeof to->given)
+            n += (size_t)snprintf(to->given + n, sizeof to->given - n, ",%s", name);
 }
 
 /* Checks the command together with the options of one side, as s3load itself would. Returns an exit
@@ -220,7 +222,9 @@ static int check(const struct cli_args *args, const struct repeated *x, const ch
         o.show.slo = x->o->several.n > 0 ? x->o->several : o.show.slo;
     }
     ok = ok && (run.help_topic == NULL || err_set(&e, "--help is not for the runs")) &&
-         spares_plan(x->o, args->operands[0], &run, &e) && bench_complete(&run, &o, &e);
+         bench_complete(&run, &o, &e);
+    if (ok)
+        tell(x->facts, &run, &o);
     _exit(ok                          ? EXIT_DONE
           : run.no_memory || o.failed ? cli_failed(args, &e)
                                       : cli_wrong_usage(args, "%s%s", with, e.msg));
@@ -263,12 +267,16 @@ static int first_line(char *const *words, int stream, char line[static LINE_BYTE
 static int begin(const struct cli_args *args, const struct repeated *x, struct err *e)
 {
     static const char name[] = "s3analyze: ";
-    char line[LINE_BYTES] = "";
-    char *words[MAX_WORDS + 8] = {"s3analyze", "plan", "--begin", "--command"};
-    size_t n = 4;
+    char line[LINE_BYTES] = "", run_ns[32], n_requests[32];
     char *shown = options_redacted(commands, (int)x->n_command, x->command);
+    char *words[MAX_WORDS + 12] = {
+        "s3analyze",        "plan", "--begin",        "--command", shown,
+        "--run-duration",   run_ns, "--run-requests", n_requests,  "--given",
+        x->facts->given + 1};
+    size_t n = x->facts->given[0] != '\0' ? 11 : 9;
 
-    words[n++] = shown;
+    snprintf(run_ns, sizeof run_ns, "%" PRId64 "ns", x->facts->run_ns);
+    snprintf(n_requests, sizeof n_requests, "%" PRId64, x->facts->n_requests);
     for (size_t i = 0; i < x->n_plan; i++)
         if (!is_quiet(x->plan[i]))
             words[n++] = x->plan[i];
@@ -340,7 +348,9 @@ static int repeat(const struct repeated *x, struct err *e)
 
 static int run(const struct cli_args *args, void *options)
 {
-    struct repeated x = {.o = options};
+    struct repeated x = {.o = options,
+                         .facts = mmap(NULL, sizeof *x.facts, PROT_READ | PROT_WRITE,
+                                       MAP_SHARED | MAP_ANONYMOUS, -1, 0)};
     struct err e = {0};
     int at = 2;
 
@@ -357,7 +367,9 @@ static int run(const struct cli_args *args, void *options)
     x.n_plan = (size_t)at - 2;
     x.command = args->argv + at + 1;
     x.n_command = (size_t)(args->argc - at - 1);
-    if (!sibling_is_there("repeat", &e))
+    if (x.facts == MAP_FAILED)
+        mem_none(&e);
+    if (x.facts == MAP_FAILED || !sibling_is_there("repeat", &e))
         return cli_failed(args, &e);
     const char *before = x.o->before, *after = x.o->after;
     int status = check(args, &x, before ? "with --before: " : "", before ? before : "");

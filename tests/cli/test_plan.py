@@ -1,4 +1,5 @@
 """s3analyze plan on runs that are simulated as it asks for them: its answers, during the plan and at its end."""
+import json
 import re
 
 import zstd
@@ -70,10 +71,51 @@ class Plan(CliTest):
 
     def test_capacity_of_runs_without_intervals(self):
         self.assertIn("met at no rate, missed at no rate. Runs of this length do not decide the other rates: repeat it in another "
-                      "--dir with a much longer --duration. ", self.undecided(50))
+                      "--dir with a --duration that is much longer. ", self.undecided(50))
 
     def test_capacity_of_runs_that_are_too_short(self):
         self.assertRegex(self.undecided(4000), r"another --dir with a --duration about \d+ times as long[.] ")
+
+    def test_capacity_of_a_server_that_is_slow_at_any_rate(self):
+        """That is an answer; it takes no more rates than show it."""
+        self.begin("capacity", "--slo", "p50<20ms")
+        while self.run_next(lambda rate, number: simulate(number, Shape(n=1000, threads=8, hosts=1, sigma=.02, median=SECOND // 40))):
+            pass
+        self.assertRegex(self.answer(status=1), r"No rate is low enough to meet the assertions: p50<20ms: 2\d.\dms at 12[.]50 requests/s, "
+                                                r"and p50<20ms: 2\d.\dms at 100.0 \(4 runs\)[.]")
+
+    def test_lengths_of_runs(self):
+        """Runs that can never decide are refused with the length that can; a search stays above the rate at which they could
+        not."""
+        def begin(*options, status=0):
+            self.folder = self.tmp / f"plan {options}"
+            return self.s3analyze("plan", "--begin", "capacity", "--dir", self.folder, "--command", "get", *options, status=status).err
+
+        for slo, option, short, n, seconds in (("p99<1s", "--run-duration", "3s", 368, 4), ("p99.9<1s", "--run-duration", "30s", 3688, 37),
+                                               ("errors<0.1%,p50<1s", "--run-requests", "4797", 4798, 48)):
+            with self.subTest(slo):
+                self.assertIn(f"that takes {n} requests, and at --from 100 --duration {seconds}s\n",
+                              begin("--slo", slo, option, short, status=2))
+                begin("--slo", slo, "--run-duration", f"{seconds}s", "--run-requests", str(n))
+        self.assertIn("no number of requests shows that errors<=0%", begin("--slo", "errors<=0%", status=2))
+        begin("--slo", "p99<20ms", "--run-duration", "5s")
+        while self.run_next(lambda rate, number: simulate(number, Shape(n=400, threads=8, hosts=1, median=SECOND // 10))):
+            pass
+        runs = self.s3analyze("plan", "--json", self.folder, status=None).json()["runs"]
+        self.assertEqual([r["level"] for r in runs], [100, 73.8, 590.4])
+
+    def test_a_plan_of_version_1_0(self):
+        """It does not hold how long its runs are, and goes on."""
+        options = ("--slo", "p50<20ms", "--run-duration", "5s", "--run-requests", "1000")
+        self.begin("capacity", *options)
+        path = self.folder / "plan.json"
+        old = json.loads(path.read_text())
+        for key in "run_ns", "requests":
+            del old[key]
+        path.write_text(json.dumps(old))
+        self.run_next(self.limited)
+        self.s3analyze("plan", "--begin", "capacity", "--dir", self.folder, "--command", "get", *options)
+        self.assertIn("Not decided yet after 1 run", self.answer(status=3))
 
     @staticmethod
     def failing(n, share):

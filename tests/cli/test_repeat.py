@@ -305,11 +305,14 @@ class Repeat(LoadTest):
     def test_both_sides_are_checked_first(self):
         self.start()
         for text, message in (("--nonsense", "unknown option"), ("--obj.size 1X", "1X"), ("--encrypt", "needs --tls"),
-                              ("--profile none", "no profile 'none'"), ("--benchdata x", "captures go to --dir"),
-                              ("--aggregate-only", "needs the captures"), ("more", "takes only options")):
+                              ("--profile none", "no profile 'none'"), ("more", "takes only options")):
             for name, sides in ("--before", (text, "--insecure")), ("--after", ("--insecure", text)):
                 with self.subTest(sides):
                     self.assertRegex(self.ab(*sides), f"s3load: with {name}: .*{message}")
+        for text, message in ("--benchdata x", "captures go to --dir"), ("--aggregate-only", "needs the captures"):
+            for sides in (text, "--insecure"), ("--insecure", text):
+                with self.subTest(sides):
+                    self.assertRegex(self.ab(*sides), f"s3load: {text.split()[0]} is not for the runs: .*{message}")
 
     def test_options_that_the_plan_sets(self):
         self.start()
@@ -322,6 +325,11 @@ class Repeat(LoadTest):
                 said = self.refused(*plan, "--dir", "plan", "--", *SHORT, "--host", self.server.hosts, *option)
                 name = option[0].replace("-rps-limit=9", "--rate")
                 self.assertRegex(said, f"s3load: {name} is not for the runs: .*{instead}")
+        for from_rate, run, seconds in ("100", ["--requests", "367"], 4), ("1", [], 369):  # the default is 5 minutes
+            self.assertIn(f"s3load: runs this short never decide p99<20ms: that takes 368 requests, and at --from {from_rate} --duration "
+                          f"{seconds}s\n",
+                          self.refused("capacity", "--slo", "p99<20ms", "--from", from_rate, "--dir", "plan", "--", *GET, *run,
+                                                           "--host", self.server.hosts))
         self.assertIn("--dir DIR is missing", self.refused(*levels, "--", "get"))
         for words in ("clean", "--run", "x"), ("repeat",), ("nothing",), ("--secret-key=HUSH", "get"):
             said = self.refused(*levels, "--dir", "plan", "--", *words)

@@ -33,19 +33,32 @@ static struct figures_sentence why_unconfirmed(const struct plan *p)
 {
     double times = plan_capacity_longer(&p->found, p->points, p->n_points);
 
-    if (times > MOST_TIMES)
-        return figures_say("%s", "Runs of this length do not decide the other rates: repeat it in "
-                                 "another --dir with a much longer --duration.");
+    if (p->n_disturbed >= (size_t)p->asked.max_runs)
+        return figures_say("%s", "The machine was too busy: repeat it in another --dir when "
+                                 "nothing else runs there.");
     if (times > 0)
         return figures_say("Runs of this length do not decide the other rates: repeat it in "
-                           "another --dir with a --duration about %.0f times as long.",
-                           ceil(fmax(times, 2)));
+                           "another --dir with a --duration %s.",
+                           times > MOST_TIMES
+                               ? "that is much longer"
+                               : figures_say("about %.0f times as long", ceil(fmax(times, 2))).s);
     if (p->found.met == 0)
         return figures_say("%s", "No rate met the assertions; below, \"Not met\" says what the "
-                                 "server did instead: mend that, or ask for less with --slo.");
+                                 "server did instead: mend that, ask for less with --slo, or for "
+                                 "lower rates with a longer --duration.");
     return figures_say("--max-runs ended the search: repeat it in another --dir with a higher "
                        "--max-runs, and --from %.4g.",
                        p->found.met);
+}
+
+/* Returns what a run at this rate did not meet. */
+static const char *said_at(const struct plan *p, double rate)
+{
+    const struct plan_run *r = p->runs;
+
+    while (r->why_not != NULL || r->point.level != rate)
+        r++;
+    return r->says;
 }
 
 static struct figures_sentence of_capacity(const struct plan *p)
@@ -59,6 +72,11 @@ static struct figures_sentence of_capacity(const struct plan *p)
             "ends are confirmed (%s).%s",
             units_rate(x.met).s, units_rate(x.missed).s, units_pct(100 * (x.missed / x.met - 1)).s,
             units_counted((int64_t)p->n_points, "run").s, longer_runs(p, x.missed / x.met - 1).s);
+    if (x.flat_to > 0)
+        return figures_say("No rate is low enough to meet the assertions: %s at %s requests/s, and "
+                           "%s at %s (%s).",
+                           said_at(p, x.missed), units_rate(x.missed).s, said_at(p, x.flat_to),
+                           units_rate(x.flat_to).s, units_counted((int64_t)p->n_points, "run").s);
     if (!p->next.done)
         return figures_say(
             "Not decided yet after %s: met at %s, missed at %s; next: %s requests/s%s.",
@@ -105,19 +123,6 @@ static double most_failed(const struct plan *p)
     return most;
 }
 
-/* Returns the mean share of failed requests in the runs of a side that count. */
-static double failed_of_side(const struct plan *p, double side)
-{
-    double sum = 0, n = 0;
-
-    for (size_t i = 0; i < p->n; i++)
-        if (p->runs[i].why_not == NULL && p->runs[i].point.level == side) {
-            sum += p->runs[i].failed_frac;
-            n++;
-        }
-    return sum / n;
-}
-
 static bool judges_errors(const struct plan *p)
 {
     bool any = false;
@@ -135,8 +140,9 @@ static struct figures_sentence errors_text(const struct plan *p)
     if (!(most > 0))
         return figures_say("%s", "");
     if (p->asked.kind == PLAN_AB)
-        return figures_say(" Errors: %s -> %s%s.", units_pct(100 * failed_of_side(p, 0)).s,
-                           units_pct(100 * failed_of_side(p, 1)).s,
+        return figures_say(" Errors: %s -> %s%s.",
+                           units_pct(100 * plan_level_of(p, 0).failed_frac).s,
+                           units_pct(100 * plan_level_of(p, 1).failed_frac).s,
                            judges_errors(p) ? "" : ", which no gate judges");
     return figures_say(" Errors: up to %s of the requests of a run%s.", units_pct(100 * most).s,
                        p->asked.kind == PLAN_CAPACITY ? " that met the assertions" : "");
@@ -154,9 +160,11 @@ struct figures_sentence plan_sentence(const struct plan *p)
     for (size_t i = 0; i < p->n; i++)
         most = fmax(most, p->runs[i].waited_pct);
     if (most > 0)
-        waits = figures_say(" s3load waited up to %.2g %% of the time for a CPU: the answer "
-                            "depends on that.",
-                            most);
+        waits =
+            figures_say(" s3load waited up to %.2g %% of the time for a CPU: %s.", most,
+                        p->n_disturbed > 0 ? "runs that did not meet the assertions then do not "
+                                             "count"
+                                           : "the answer depends on that");
     return figures_say("%s%s%s", answer.s, errors_text(p).s, waits.s);
 }
 
@@ -220,7 +228,7 @@ static void put_levels(struct sheet *s, const struct plan *p)
     SHEET_HEADINGS(s, p->by_rate ? "Rate" : "Concurrent", "Runs", "Reached/s",
                    "Slowest to fastest run", "50%", "99%", "Errors", "In flight");
     for (size_t i = 0; i < p->n_levels; i++) {
-        struct plan_level x = plan_level_of(p, i);
+        struct plan_level x = plan_level_of(p, p->levels[i]);
         /* In a closed loop the requests in flight, by Little's law, equal the level asked for,
          * unless some of them failed. */
         bool failed = x.failed_frac > 0;

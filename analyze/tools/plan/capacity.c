@@ -1,22 +1,23 @@
-#include "analyze/tools/plan/decide.h"
-
 #include "analyze/tools/plan/plan_internal.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#define N_OF_AN_END  (1 + PLAN_CONFIRMATIONS)
+#define N_OF_AN_END  4     /* runs: the first, and three that confirm it */
 #define MOST_COUNTED 2.0   /* largest margin: an odd run does not outvote three others */
 #define MOST_DRAWN   100.0 /* largest margin for interpolation: it may be infinite */
 #define DECIDES      .75   /* N_OF_AN_END runs of this margin decide, with something to spare */
-#define LOWER_RATES  8     /* how far down to look for a rate that is met, below undecided ones */
+#define LOWER_RATES                                                                                \
+    8 /* how far down to look for a rate that is met, below undecided ones; how                    \
+        far apart rates must be to show that none is */
 
 /* The runs at one rate. */
 struct tally {
     size_t n;
     double margin; /* of all runs together */
     double mean;   /* mean of the runs' margins */
+    double excess; /* mean */
 };
 
 static double within(double margin, double most)
@@ -33,15 +34,34 @@ static struct tally tally_of(const struct plan_point *v, size_t n, double rate)
             t.n++;
             t.margin += within(v[i].margin, MOST_COUNTED);
             t.mean += within(v[i].margin, MOST_DRAWN);
+            t.excess += v[i].excess;
         }
     t.margin /= sqrt((double)t.n);
     t.mean /= (double)t.n;
+    t.excess /= (double)t.n;
     return t;
 }
 
 static enum slo_verdict verdict_of(struct tally t)
 {
     return t.margin >= 1 ? SLO_MET : t.margin <= -1 ? SLO_MISSED : SLO_UNDECIDED;
+}
+
+/* Returns the highest rate that shows, with the lowest one, that no rate is low enough; 0: none. */
+static double flat_to(const struct plan_point *v, size_t n, double missed)
+{
+    double low = tally_of(v, n, missed).excess, found = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        double times = v[i].level / missed,
+               slope = (tally_of(v, n, v[i].level).excess - low) / (times - 1);
+
+        if (times < 1)
+            return 0;
+        if (times >= LOWER_RATES && fmax(slope, 0) < low)
+            found = fmax(found, v[i].level);
+    }
+    return found;
 }
 
 /* Finds the highest rate that was met below all missed ones, and the lowest that was missed. */
@@ -59,6 +79,8 @@ struct plan_interval plan_capacity_found(const struct plan_point *v, size_t n)
             x.met = v[i].level;
     x.confirmed = x.met > 0 && x.missed > 0 && tally_of(v, n, x.met).n >= N_OF_AN_END &&
                   tally_of(v, n, x.missed).n >= N_OF_AN_END;
+    if (x.missed > 0)
+        x.flat_to = flat_to(v, n, x.missed);
     return x;
 }
 
@@ -135,7 +157,8 @@ static double between(const struct plan_capacity *c, const struct plan_interval 
 }
 
 /* Returns the next rate while none is met. Runs at low rates have few requests, which decide less.
- * So the rates between the undecided and the missed ones come first, then a few lower ones. */
+ * So the rates between the undecided and the missed ones come first, then a few lower ones. If the
+ * lowest one is missed, one far above may show that all are. */
 static struct plan_next below_missed(const struct plan_capacity *c, double missed,
                                      const struct plan_point *v, size_t n)
 {
@@ -149,8 +172,11 @@ static struct plan_next below_missed(const struct plan_capacity *c, double misse
     double middle = rounded(sqrt(undecided * missed));
     if (undecided > 0 && missed / undecided > 1 + c->precision && tally_of(v, n, middle).n == 0)
         return (struct plan_next){.level = middle};
-    return (struct plan_next){.done = undecided > 0 && least < undecided / LOWER_RATES,
-                              .level = rounded(least / 2)};
+    double lower = rounded(fmax(least / 2, c->least));
+    bool lowest = lower >= least;
+    double next = lowest ? rounded(least * LOWER_RATES) : lower;
+    bool enough = undecided > 0 && (lowest || least < undecided / LOWER_RATES);
+    return (struct plan_next){.done = enough || tally_of(v, n, next).n > 0, .level = next};
 }
 
 struct plan_next plan_capacity_next(const struct plan_capacity *c, const struct plan_point *v,
@@ -159,7 +185,7 @@ struct plan_next plan_capacity_next(const struct plan_capacity *c, const struct 
     struct plan_interval x = plan_capacity_found(v, n);
     double most = 0;
 
-    if (n >= c->max_runs)
+    if (n >= c->max_runs || x.flat_to > 0)
         return (struct plan_next){.done = true};
     for (size_t i = 0; i < n; i++)
         most = fmax(most, v[i].level);

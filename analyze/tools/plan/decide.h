@@ -15,6 +15,7 @@
 struct plan_point {
     double level;         /* requests per second, or requests in flight; ab: 0 before, 1 after */
     double margin;        /* capacity: slo_margin */
+    double excess;        /* capacity: slo_excess; INFINITY: the rate was not kept up */
     double per_s;         /* sweep: successful requests per second */
     const double *metric; /* ab, by gate: the log of a rate or time, or a fraction */
 };
@@ -27,12 +28,11 @@ struct plan_next {
 
 /* ---- Capacity ---- */
 
-#define PLAN_CONFIRMATIONS 3
-
 struct plan_capacity {
     double from;      /* the first rate, > 0 */
     double precision; /* as a fraction: the largest difference of the ends, if runs can decide so
                          closely */
+    double least;     /* lowest rate at which a run is long enough to meet the assertions; 0: any */
     size_t max_runs;
     uint64_t seed;
 };
@@ -40,6 +40,7 @@ struct plan_capacity {
 struct plan_interval {
     double met, missed; /* highest rate that met, lowest that missed it; 0: none */
     bool confirmed;     /* each end has four runs or more */
+    double flat_to;     /* not 0: no rate is low enough, as those from `missed` to this one show */
 };
 
 /* Finds the interval. All runs at a rate together decide whether it is met or missed: as runs are
@@ -47,7 +48,11 @@ struct plan_interval {
  * doubles the rate until it is missed (or halves it until it is met), then bisects in log rate. An
  * undecided rate is run again if up to four runs in all may decide it; else it is left out, and the
  * next rates are those that four runs are likely to decide. Both ends are confirmed, in random
- * order. */
+ * order.
+ *
+ * Times and errors rise with the rate, and the faster the higher it is. So at no rate are they
+ * below the straight line through what two rates had. If that misses the assertions at rate 0,
+ * every rate does. */
 struct plan_interval plan_capacity_found(const struct plan_point *v, size_t n);
 struct plan_next plan_capacity_next(const struct plan_capacity *c, const struct plan_point *v,
                                     size_t n);

@@ -49,6 +49,51 @@ static bool parse_levels(struct plan *p, struct err *e)
     return true;
 }
 
+/* Refuses options of the runs that the plan sets, or that leave no capture. */
+static bool spares_plan(const struct plan_asked *a, struct err *e)
+{
+    const char *const owned[][2] = {
+        {a->kind == PLAN_CAPACITY ? "rate" : "", "the search begins at --from"},
+        {a->rate.n > 0 ? "rate" : "", "give the rates before --, with --rate"},
+        {a->concurrent.n > 0 ? "concurrent" : "", "give them before --, with --concurrent"},
+        {"benchdata", "captures go to --dir"},
+        {"stress", "the plan needs the captures"},
+        {"aggregate-only", "the plan needs the captures"},
+    };
+
+    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
+        for (size_t k = 0; k < a->given.n; k++)
+            if (strcmp(a->given.v[k], owned[i][0]) == 0)
+                return err_set(e, "--%s is not for the runs: %s", owned[i][0], owned[i][1]);
+    return true;
+}
+
+/* Sets p->least_rate. Refuses runs that are too short to meet an assertion even at the first rate:
+ * the search could never decide. */
+static bool parse_length(struct plan *p, struct err *e)
+{
+    const struct plan_asked *a = &p->asked;
+    double most = a->n_requests > 0 ? (double)a->n_requests : INFINITY,
+           run_s = a->run_ns > 0 ? (double)a->run_ns / 1e9 : INFINITY;
+
+    for (size_t i = 0; i < p->slo.n; i++) {
+        const struct slo_assertion *of = &p->slo.v[i];
+        double least = ceil(slo_least_requests(of));
+
+        /* The last request may be due when the run ends. */
+        double at_from_s = (least + 1) / a->from;
+        if (!isfinite(least))
+            return err_set(e, "no number of requests shows that %s", of->text);
+        if (most < least || run_s < at_from_s)
+            return err_set(e,
+                           "runs this short never decide %s: that takes %.0f requests, and at "
+                           "--from %g --duration %.0fs",
+                           of->text, least, a->from, ceil(at_from_s));
+        p->least_rate = fmax(p->least_rate, (least + 1) / run_s);
+    }
+    return true;
+}
+
 /* Fills *p from p->asked, as far as possible without runs. */
 static bool parse_asked(struct plan *p, struct err *e)
 {
@@ -59,7 +104,7 @@ static bool parse_asked(struct plan *p, struct err *e)
         return parse_levels(p, e);
     if (a->kind == PLAN_CAPACITY)
         return (a->slo.n > 0 || err_set(e, "capacity needs --slo: what the server must keep")) &&
-               slo_parse(&p->slo, &a->slo, e);
+               slo_parse(&p->slo, &a->slo, e) && parse_length(p, e);
     if (a->before == NULL || a->after == NULL || a->gate.n == 0 || a->gate.n > RUN_N_COMPARED)
         return err_set(e, "ab needs --before, --after and --gate, such as --gate throughput:5%%");
     return compare_parse_gates(&a->gate, gates, e);
@@ -68,7 +113,7 @@ static bool parse_asked(struct plan *p, struct err *e)
 bool plan_check(const struct plan_asked *a, struct err *e)
 {
     struct plan p = {.asked = *a};
-    bool ok = parse_asked(&p, e);
+    bool ok = spares_plan(a, e) && parse_asked(&p, e);
 
     slo_free(&p.slo);
     return ok;
@@ -93,13 +138,14 @@ static json_t *texts_of(const struct cli_list *l)
 
 static json_t *json_of(const struct plan_asked *a)
 {
-    return json_pack("{ss ss ss so so so so ss ss sf sf sI sI sI}", "schema", SCHEMA, "plan",
+    return json_pack("{ss ss ss so so so so ss ss sf sf sI sI sI sI sI}", "schema", SCHEMA, "plan",
                      plan_kind_names[a->kind], "command", a->command, "slo", texts_of(&a->slo),
                      "gate", texts_of(&a->gate), "concurrent", texts_of(&a->concurrent), "rate",
                      texts_of(&a->rate), "before", a->before != NULL ? a->before : "", "after",
                      a->after != NULL ? a->after : "", "from", a->from, "precision_pct",
                      a->precision_pct, "runs", (json_int_t)a->n_each, "max_runs",
-                     (json_int_t)a->max_runs, "seed", (json_int_t)a->seed);
+                     (json_int_t)a->max_runs, "seed", (json_int_t)a->seed, "run_ns",
+                     (json_int_t)a->run_ns, "requests", (json_int_t)a->n_requests);
 }
 
 static json_t *read_json(const char *path, struct err *e)
@@ -117,10 +163,12 @@ static json_t *read_json(const char *path, struct err *e)
     return NULL;
 }
 
-/* Whether two plans have the same question, with any seeds: *old gets that of *new. */
+/* Whether two plans have the same question, with any seeds: *old gets that of *new. It also gets
+ * what plans of version 1.0 do not have. */
 static bool is_same(json_t *old, json_t *new)
 {
     json_object_set(old, "seed", json_object_get(new, "seed"));
+    json_object_update_missing(old, new);
     return json_equal(old, new);
 }
 
@@ -186,14 +234,14 @@ static bool take_asked(struct plan *p, struct err *e)
     struct plan_asked *a = &p->asked;
     const char *kind = "";
     json_t *slo, *gate, *concurrent, *rate;
-    json_int_t n_each, max_runs, seed;
+    json_int_t n_each, max_runs, seed, run_ns = 0, n_requests = 0;
     json_error_t why;
 
-    if (json_unpack_ex(p->json, &why, 0, "{ss ss so so so so ss ss sF sF sI sI sI}", "plan", &kind,
-                       "command", &a->command, "slo", &slo, "gate", &gate, "concurrent",
+    if (json_unpack_ex(p->json, &why, 0, "{ss ss so so so so ss ss sF sF sI sI sI s?I s?I}", "plan",
+                       &kind, "command", &a->command, "slo", &slo, "gate", &gate, "concurrent",
                        &concurrent, "rate", &rate, "before", &a->before, "after", &a->after, "from",
                        &a->from, "precision_pct", &a->precision_pct, "runs", &n_each, "max_runs",
-                       &max_runs, "seed", &seed) != 0)
+                       &max_runs, "seed", &seed, "run_ns", &run_ns, "requests", &n_requests) != 0)
         return err_set(e, "%s", why.text);
     int k = cli_choice(plan_kind_names, kind);
     if (k < 0)
@@ -202,6 +250,8 @@ static bool take_asked(struct plan *p, struct err *e)
     a->n_each = n_each;
     a->max_runs = max_runs;
     a->seed = seed;
+    a->run_ns = run_ns;
+    a->n_requests = n_requests;
     if (!(a->from > 0 && a->from <= 1e9 && a->precision_pct > 0 && n_each >= 1 && max_runs >= 1 &&
           n_each <= PLAN_MOST_RUNS && max_runs <= PLAN_MOST_RUNS))
         return err_set(e, "a number is out of range");
@@ -215,16 +265,18 @@ static void decide(struct plan *p)
 {
     uint64_t seed = (uint64_t)p->asked.seed;
     size_t max_runs = (size_t)p->asked.max_runs;
-    const struct plan_capacity capacity = {p->asked.from, p->asked.precision_pct / 100, max_runs,
-                                           seed};
+    const struct plan_capacity capacity = {p->asked.from, p->asked.precision_pct / 100,
+                                           p->least_rate, max_runs, seed};
 
     switch (p->asked.kind) {
     case PLAN_CAPACITY:
         p->next = plan_capacity_next(&capacity, p->points, p->n_points);
         p->found = plan_capacity_found(p->points, p->n_points);
-        p->answer = p->found.confirmed ? SLO_MET : SLO_UNDECIDED;
-        /* s3load will not reach a higher rate the next time. */
-        if (p->n > 0 && p->runs[p->n - 1].not_offered)
+        p->answer = p->found.confirmed     ? SLO_MET
+                    : p->found.flat_to > 0 ? SLO_MISSED
+                                           : SLO_UNDECIDED;
+        /* s3load will not reach a higher rate the next time, or the machine will be as busy. */
+        if ((p->n > 0 && p->runs[p->n - 1].not_offered) || p->n_disturbed >= max_runs)
             p->next.done = true;
         break;
     case PLAN_SWEEP:

@@ -29,6 +29,9 @@ struct plan_asked {
     int64_t max_runs;                 /* capacity: in all; ab: a side */
     int64_t seed;
     const char *command; /* of s3load, without secrets */
+    /* What its options say: */
+    struct cli_list given;      /* their names */
+    int64_t run_ns, n_requests; /* how long a run is; 0: no limit */
 };
 
 /* Whether a plan is valid; *e says what is missing or wrong. */
@@ -46,6 +49,7 @@ struct plan_run {
     enum slo_verdict verdict; /* capacity */
     char *why_not;            /* why it does not count; NULL: it does */
     bool not_offered;         /* it does not count, as s3load could not send that fast */
+    bool disturbed;           /* it does not count, as s3load waited for a CPU */
     bool is_broken;           /* it does not count, and the next run will probably not, either */
     double failed_frac;       /* share of the requests that failed; NaN: not known */
     double waited_pct;        /* as of MACHINE_WAITED; 0: not so long, or not known */
@@ -70,8 +74,12 @@ struct plan {
     struct plan_point *points; /* of the n_points runs that count */
     size_t n_points;
     struct plan_next next;
+    double least_rate;          /* capacity: as in struct plan_capacity */
     struct plan_interval found; /* capacity */
-    enum slo_verdict answer; /* met: capacity has both ends confirmed, a sweep has all its runs */
+    size_t n_disturbed;         /* runs that do not count for that reason */
+    /* Met: capacity has both ends confirmed, a sweep has all its runs. Missed: no rate is low
+     * enough, or a gate failed. */
+    enum slo_verdict answer;
 };
 
 /* Reads the plan and all of its runs. False: *e says why. The caller calls plan_free in any case.
@@ -85,7 +93,7 @@ struct plan_line {
 };
 struct plan_line plan_next_line(const struct plan *p);
 
-/* A level of a sweep, over its runs that count; NaN: not known. */
+/* A level of a sweep, or a side of ab, over its runs that count; NaN: not known. */
 struct plan_level {
     double level, per_s, p50_ns, p99_ns; /* means */
     double least_per_s, most_per_s;
@@ -93,7 +101,7 @@ struct plan_level {
     double in_flight;   /* mean, by Little's law: requests per second times mean duration */
     size_t n;
 };
-struct plan_level plan_level_of(const struct plan *p, size_t i);
+struct plan_level plan_level_of(const struct plan *p, double level);
 
 /* A difference in a gate's metric, in logs or fractions, as a change: -0.12 is 12 % less. */
 double plan_change_frac(const struct plan *p, size_t gate, double theta);

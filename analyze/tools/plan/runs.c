@@ -121,7 +121,8 @@ static void take_figures(struct plan_run *r, const struct operation *op,
 }
 
 /* A run counts if it ended in order. In the search of a capacity it must also have been limited by
- * the server, not by s3load. */
+ * the server, not by s3load; and if it did not meet the assertions, s3load must not have waited for
+ * a CPU meanwhile, unless more requests were late than that explains. */
 static bool take_why_not(const struct plan *p, struct plan_run *r, const struct recorded *said,
                          struct err *e)
 {
@@ -130,9 +131,16 @@ static bool take_why_not(const struct plan *p, struct plan_run *r, const struct 
     r->is_broken = said->n_failed > 0;
     if (r->is_broken)
         return mem_format(&r->why_not, e, "an error ended it: %s", said->error);
-    r->not_offered = p->asked.kind == PLAN_CAPACITY && r->offered_frac < LEAST_OFFERED &&
-                     said->n_client_bound > 0;
-    return !r->not_offered || mem_text(&r->why_not, "s3load could not send that fast", e);
+    if (p->asked.kind != PLAN_CAPACITY)
+        return true;
+    r->not_offered = r->offered_frac < LEAST_OFFERED && said->n_client_bound > 0;
+    if (r->not_offered)
+        return mem_text(&r->why_not, "s3load could not send that fast", e);
+    r->disturbed =
+        r->verdict != SLO_MET && r->failed_frac == 0 && r->waited_pct / 100 > 1 - r->offered_frac;
+    return !r->disturbed ||
+           mem_format(&r->why_not, e, "s3load waited %.2g %% of the time for a CPU; %s",
+                      r->waited_pct, r->says);
 }
 
 /* Takes the verdict of a run. If due requests never began, all workers were waiting: the server did
@@ -144,6 +152,7 @@ static bool take_verdict(struct plan_run *r, const struct slo_report *report, bo
 
     r->verdict = all_failed ? SLO_MISSED : slo_verdict(report);
     r->point.margin = all_failed ? -INFINITY : slo_margin(report);
+    r->point.excess = all_failed || !kept_up ? INFINITY : slo_excess(report);
     if (kept_up || r->verdict == SLO_MISSED)
         return say_unmet(r, report, e);
     r->verdict = SLO_MISSED;
@@ -323,10 +332,10 @@ static bool load_one(struct plan *p, struct plan_run *r, struct err *e)
     if (!run_load(&run, r->path, &how, &why)) {
         ok = mem_text(&r->why_not, why.msg, e);
     } else {
-        ok = take_why_not(p, r, &run.recorded, e) &&
-             (p->asked.kind != PLAN_AB || take_gates(p, r, &run, e));
         machine_find(&run.recorded.machine, found);
         r->waited_pct = found[MACHINE_WAITED].value;
+        ok = take_why_not(p, r, &run.recorded, e) &&
+             (p->asked.kind != PLAN_AB || take_gates(p, r, &run, e));
     }
     run_free(&run);
     return ok;
@@ -339,6 +348,7 @@ bool plan_load_runs(struct plan *p, const char *folder, struct err *e)
     for (size_t i = 0; ok && i < p->n; i++)
         ok = load_one(p, &p->runs[i], e);
     for (size_t i = 0; ok && i < p->n; i++) {
+        p->n_disturbed += p->runs[i].disturbed;
         if (p->runs[i].why_not != NULL)
             continue;
         p->points[p->n_points] = p->runs[i].point;

@@ -1,5 +1,3 @@
-#include "analyze/tools/plan/decide.h"
-#include "analyze/tools/plan/plan.h"
 #include "analyze/tools/plan/plan_internal.h"
 
 #include <math.h>
@@ -32,9 +30,9 @@ struct plan_next plan_sweep_next(const double *levels, size_t n_levels, size_t n
     return (struct plan_next){.done = true};
 }
 
-struct plan_level plan_level_of(const struct plan *p, size_t i)
+struct plan_level plan_level_of(const struct plan *p, double level)
 {
-    struct plan_level x = {.level = p->levels[i], .least_per_s = INFINITY};
+    struct plan_level x = {.level = level, .least_per_s = INFINITY};
 
     for (size_t k = 0; k < p->n; k++) {
         const struct plan_run *r = &p->runs[k];

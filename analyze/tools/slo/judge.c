@@ -67,6 +67,32 @@ double slo_margin(const struct slo_report *r)
     return least;
 }
 
+double slo_excess(const struct slo_report *r)
+{
+    double most = -INFINITY;
+
+    for (size_t i = 0; i < r->n; i++) {
+        const struct slo_assertion *of = r->v[i].of;
+        double over = r->v[i].measure.value / of->limit - 1;
+
+        most = fmax(most, of->is_least ? -over : over);
+    }
+    return most;
+}
+
+double slo_least_requests(const struct slo_assertion *of)
+{
+    double p = (double)of->ppm / SLO_PPM, lo = 0, hi = 0;
+
+    if (of->figure == SLO_TIME || of->figure == SLO_TTFB)
+        return log(.025) / log(p);
+    if (of->figure != SLO_ERRORS || of->is_least)
+        return 0;
+    /* The end of the interval is z^2 / (n + z^2). */
+    stats_wilson(0, 1, 0, INFINITY, &lo, &hi);
+    return hi / (1 - hi) * (SLO_GUARD / of->limit - 1);
+}
+
 struct units_text slo_value_text(const struct slo_assertion *of, double value)
 {
     static struct units_text (*const text[])(double) = {[SLO_TIME] = units_real_duration,

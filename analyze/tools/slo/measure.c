@@ -192,7 +192,7 @@ struct slo_measure slo_measure_percentile(const struct statistics_percentile *x,
     struct slo_measure m = value_alone(ci->value, (double)x->n, ci->ok ? "" : ci->why);
     m.lo = ci->lo;
     m.hi = ci->hi;
-    m.n_least = ceil(log(.025) / log(p) * fmax(x->q.deff, 1));
+    m.n_least = ceil(slo_least_requests(of) * fmax(x->q.deff, 1));
     widen(&m, ci, doubt);
     /* Noise that lasts may have spared this run, unless all requests are on one side. */
     if (above->ok && (*doubt == '\0' || above->value == 0 || above->value == 1))

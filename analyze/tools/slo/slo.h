@@ -65,6 +65,15 @@ enum slo_verdict slo_verdict(const struct slo_report *r);
 /* Returns the smallest margin of all assertions; 0: none is known. */
 double slo_margin(const struct slo_report *r);
 
+/* Returns by how much of its limit an assertion is missed; the most of all assertions. Less than 0:
+ * all values are on the right side. */
+double slo_excess(const struct slo_report *r);
+
+/* Returns how many requests a run needs at least, so that it can meet an assertion. The interval of
+ * percentile p has an upper end once p^n is below 2.5 %. Wilson's interval of errors, of which
+ * there are none, must end below the limit. 0: not known. */
+double slo_least_requests(const struct slo_assertion *of);
+
 /* Measures and judges all assertions. An assertion without an operation is about each operation of
  * a mixed run if it is a percentile, else about the whole mixed run; of operations one after
  * another, about the last one. The list must outlive the report. False: out of memory, the file

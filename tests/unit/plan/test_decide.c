@@ -129,6 +129,44 @@ static void test_nothing_is_met(void **state)
     assert_true(plan_capacity_found(v, n).met == 0);
 }
 
+/* Searches a server whose figure, as a share of its limit, is a straight line over the rate. */
+static size_t search_line(double at_zero, double per_rate, const struct plan_capacity *c,
+                          struct plan_point v[MAX])
+{
+    size_t n = 0;
+
+    for (struct plan_next next; !(next = plan_capacity_next(c, v, n)).done; n++) {
+        double excess = at_zero + per_rate * next.level - 1;
+        v[n] = (struct plan_point){.level = next.level, .margin = -excess / .01, .excess = excess};
+    }
+    return n;
+}
+
+static void test_no_rate_is_low_enough(void **state)
+{
+    (void)state;
+    struct plan_capacity c = {.from = 100, .precision = .05, .max_runs = 25, .seed = 7};
+    struct plan_point v[MAX];
+
+    assert_int_equal(search_line(1.03, .001, &c, v), 4);
+    assert_true(plan_capacity_found(v, 4).flat_to == 100);
+    c.least = 60; /* a rate far above shows it, too */
+    assert_int_equal(search_line(1.03, .001, &c, v), 3);
+    assert_true(v[1].level == 60 && v[2].level == 480);
+    assert_true(plan_capacity_found(v, 3).flat_to == 480);
+}
+
+static void test_a_low_rate_is_met(void **state)
+{
+    (void)state;
+    const struct plan_capacity c = {.from = 100, .precision = .05, .max_runs = 25, .seed = 7};
+    struct plan_point v[MAX];
+    size_t n = search_line(.97, .01, &c, v);
+    struct plan_interval x = plan_capacity_found(v, n);
+
+    assert_true(x.confirmed && x.met < 3 && x.missed > 3 && x.flat_to == 0);
+}
+
 static void test_sweep(void **state)
 {
     (void)state;
@@ -209,6 +247,8 @@ int main(void)
         cmocka_unit_test(test_one_run_far_off),
         cmocka_unit_test(test_runs_in_any_order),
         cmocka_unit_test(test_nothing_is_met),
+        cmocka_unit_test(test_no_rate_is_low_enough),
+        cmocka_unit_test(test_a_low_rate_is_met),
         cmocka_unit_test(test_sweep),
         cmocka_unit_test(test_ab),
         cmocka_unit_test(test_ab_blocks),

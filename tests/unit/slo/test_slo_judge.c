@@ -166,6 +166,34 @@ static void test_margin(void **state)
     assert_true(slo_margin(&(struct slo_report){v, 3}) == -2);
 }
 
+static void test_excess(void **state)
+{
+    (void)state;
+    const struct slo_assertion most = {.limit = 20}, least = {.limit = 20, .is_least = true};
+    struct slo_answer v[2] = {{.of = &most, .measure.value = 21},
+                              {.of = &least, .measure.value = 18}};
+
+    assert_true(fabs(slo_excess(&(struct slo_report){v, 1}) - .05) < 1e-9);
+    assert_true(fabs(slo_excess(&(struct slo_report){v, 2}) - .10) < 1e-9);
+    v[1].measure.value = NAN;
+    assert_true(fabs(slo_excess(&(struct slo_report){v, 2}) - .05) < 1e-9);
+}
+
+/* With one request less, an assertion without an error is undecided. */
+static void test_least_requests(void **state)
+{
+    (void)state;
+    const struct slo_assertion of = {.figure = SLO_ERRORS, .limit = .001};
+    double n = ceil(slo_least_requests(&of));
+
+    for (int less = 0; less < 2; less++) {
+        struct slo_answer a = {.of = &of, .measure = {.known = true, .guard = SLO_GUARD}};
+        stats_wilson(0, n - less, 0, INFINITY, &a.measure.lo, &a.measure.hi);
+        slo_judge(&a);
+        assert_int_equal(a.verdict, less ? SLO_UNDECIDED : SLO_MET);
+    }
+}
+
 /* Textbook values of Wilson's interval: 0 and 10 of 100; and a design effect of 4 with a df so
  * large that t is normal: 25 of them. */
 static void test_wilson(void **state)
@@ -217,10 +245,11 @@ static void test_doubted_percentile(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_parse),   cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_judge),   cmocka_unit_test(test_guard),
-        cmocka_unit_test(test_verdict), cmocka_unit_test(test_wilson),
-        cmocka_unit_test(test_margin),  cmocka_unit_test(test_doubted_percentile),
+        cmocka_unit_test(test_parse),          cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_judge),          cmocka_unit_test(test_guard),
+        cmocka_unit_test(test_verdict),        cmocka_unit_test(test_wilson),
+        cmocka_unit_test(test_margin),         cmocka_unit_test(test_excess),
+        cmocka_unit_test(test_least_requests), cmocka_unit_test(test_doubted_percentile),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
