@@ -99,7 +99,7 @@ static struct figures_sentence of_ab(const struct plan *p)
     return figures_say(
         "%s after %s, judged %s; the risk of error over all of these is below 5 %%%s",
         words[p->answer], units_counted((int64_t)p->n_points, "run").s,
-        units_counted((int64_t)p->n_points / 4, "time").s,
+        units_counted((int64_t)plan_ab_looks(p->points, p->n_points), "time").s,
         p->next.done ? "." : "; more runs follow.");
 }
 

@@ -2,41 +2,45 @@
 
 #include <math.h>
 
-#define BLOCK 4 /* runs: two a side */
+#define BLOCK 4 /* runs: two pairs, with one run of each side */
 
-/* Returns the mean of the first `most` runs of a side, and the sum of squares about it. */
-static double moments(const struct plan_point *v, size_t n, double side, size_t g, size_t most,
-                      double *squares)
+/* Returns the i-th run of a side; NULL: there is none. So pairs are right also if a capture was
+ * lost. */
+static const struct plan_point *nth(const struct plan_point *v, size_t n, double side, size_t i)
 {
-    double mean = 0;
-    size_t count = 0;
+    for (size_t k = 0; k < n; k++)
+        if (v[k].level == side && i-- == 0)
+            return &v[k];
+    return NULL;
+}
 
-    *squares = 0;
-    for (size_t i = 0; i < n && count < most; i++) {
-        if (v[i].level != side)
-            continue;
-        double off = v[i].metric[g] - mean;
-        mean += off / (double)++count;
-        *squares += off * (v[i].metric[g] - mean);
-    }
-    return mean;
+size_t plan_ab_looks(const struct plan_point *v, size_t n)
+{
+    size_t n_pairs = 0;
+
+    while (nth(v, n, 0, n_pairs) != NULL && nth(v, n, 1, n_pairs) != NULL)
+        n_pairs++;
+    return n_pairs < BLOCK ? 0 : n_pairs / 2 - 1;
 }
 
 struct plan_judged plan_ab_judge(const struct plan_gate *gates, size_t n_gates, size_t g,
                                  const struct plan_point *v, size_t n)
 {
     struct plan_judged x = {SLO_UNDECIDED, NAN, NAN, NAN, NAN};
-    size_t n_before = plan_n_at(v, n, 0), n_after = plan_n_at(v, n, 1);
-    size_t looks = (n_before < n_after ? n_before : n_after) / (BLOCK / 2),
-           each = looks * BLOCK / 2;
-    double before, after, k = (double)looks, m = (double)each;
+    double mean = 0, squares = 0, k = (double)plan_ab_looks(v, n), m = 2 * (k + 1);
 
-    if (looks == 0)
+    if (k < 1)
         return x;
+    for (size_t i = 0; (double)i < m; i++) {
+        double change = nth(v, n, 1, i)->metric[g] - nth(v, n, 0, i)->metric[g];
+        double off = change - mean;
+
+        mean += off / (double)(i + 1);
+        squares += off * (change - mean);
+    }
     x.alpha = PLAN_ALPHA / (k * (k + 1)) / (double)n_gates;
-    x.theta = moments(v, n, 1, g, each, &after) - moments(v, n, 0, g, each, &before);
-    double se = sqrt((before + after) / (2 * m - 2) * 2 / m);
-    double half = stats_t_quantile(1 - x.alpha / 2, 2 * m - 2) * se;
+    x.theta = mean;
+    double half = stats_t_quantile(1 - x.alpha / 2, m - 1) * sqrt(squares / (m - 1) / m);
     if (!isfinite(half))
         return x;
     x.lo = x.theta - half;

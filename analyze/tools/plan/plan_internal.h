@@ -4,9 +4,6 @@
 #include "analyze/tools/plan/plan.h"
 #include "libcommon/splitmix.h"
 
-/* Returns how many of the points have this level. */
-size_t plan_n_at(const struct plan_point *v, size_t n, double level);
-
 /* Returns a random number that depends only on its arguments, so that a plan that is resumed
  * decides the same. */
 static inline uint64_t plan_random(uint64_t seed, uint64_t i)

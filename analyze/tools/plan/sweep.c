@@ -2,7 +2,8 @@
 
 #include <math.h>
 
-size_t plan_n_at(const struct plan_point *v, size_t n, double level)
+/* Returns how many of the points have this level. */
+static size_t n_at(const struct plan_point *v, size_t n, double level)
 {
     size_t at = 0;
 
@@ -17,7 +18,7 @@ struct plan_next plan_sweep_next(const double *levels, size_t n_levels, size_t n
     size_t least = n_each, n_least = 0;
 
     for (size_t i = 0; i < n_levels; i++) {
-        size_t at = plan_n_at(v, n, levels[i]);
+        size_t at = n_at(v, n, levels[i]);
         n_least = at < least ? 1 : n_least + (at == least);
         least = at < least ? at : least;
     }
@@ -25,7 +26,7 @@ struct plan_next plan_sweep_next(const double *levels, size_t n_levels, size_t n
         return (struct plan_next){.done = true};
     size_t choice = plan_random(seed, n) % n_least;
     for (size_t i = 0; i < n_levels; i++)
-        if (plan_n_at(v, n, levels[i]) == least && choice-- == 0)
+        if (n_at(v, n, levels[i]) == least && choice-- == 0)
             return (struct plan_next){.level = levels[i]};
     return (struct plan_next){.done = true};
 }

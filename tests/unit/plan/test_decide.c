@@ -1,5 +1,6 @@
 #include "analyze/tools/plan/decide.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -185,9 +186,9 @@ static void test_sweep(void **state)
     assert_true(in_order < 12);
 }
 
-/* Compares two sides whose logs differ by `shift`. The scatter alternates, so that each block has
- * both signs. */
-static enum slo_verdict compare(double shift, double scatter, double limit, size_t *n)
+/* Compares two sides whose logs differ by `shift` and rise by `drift` from run to run. The scatter
+ * alternates, so that each block has both signs. */
+static enum slo_verdict compare(double shift, double scatter, double drift, double limit, size_t *n)
 {
     const struct plan_gate gate = {.up_is_better = false, .limit = limit};
     struct plan_point v[MAX];
@@ -197,7 +198,7 @@ static enum slo_verdict compare(double shift, double scatter, double limit, size
         struct plan_next next = plan_ab_next(&gate, 1, 20, 3, v, *n);
         if (next.done)
             break;
-        metric[*n] = next.level * shift + (*n % 2 ? scatter : -scatter);
+        metric[*n] = next.level * shift + (*n % 2 ? scatter : -scatter) + drift * (double)*n;
         v[*n] = (struct plan_point){.level = next.level, .metric = &metric[*n]};
     }
     return plan_ab_answer(&gate, 1, v, *n);
@@ -208,12 +209,34 @@ static void test_ab(void **state)
     (void)state;
     size_t n;
 
-    assert_int_equal(compare(.1, .01, .05, &n), SLO_MISSED);
+    assert_int_equal(compare(.1, .01, 0, .05, &n), SLO_MISSED);
     assert_true(n % 4 == 0 && n <= 12);
-    assert_int_equal(compare(0, .01, .05, &n), SLO_MET);
-    assert_int_equal(compare(-.1, .01, .05, &n), SLO_MET);
-    assert_int_equal(compare(.02, .2, .05, &n), SLO_UNDECIDED);
+    assert_int_equal(compare(0, .01, 0, .05, &n), SLO_MET);
+    assert_int_equal(compare(-.1, .01, 0, .05, &n), SLO_MET);
+    assert_int_equal(compare(.02, .2, 0, .05, &n), SLO_UNDECIDED);
     assert_int_equal(n, 40);
+    /* A drift of 16 % over the runs of the first look hides no difference of 6 %, and makes none.
+     */
+    assert_int_equal(compare(.06, .001, .02, .05, &n), SLO_MISSED);
+    assert_int_equal(compare(0, .001, .02, .05, &n), SLO_MET);
+}
+
+/* Without one of the captures the other pairs are as right. */
+static void test_ab_of_a_lost_run(void **state)
+{
+    (void)state;
+    static const double sides[] = {0, /* 1, */ 1, 0, 1, 0, 0, 1, 0, 1, 1, 0};
+    const struct plan_gate gate = {.limit = .05};
+    double metric[sizeof sides / sizeof *sides];
+    struct plan_point v[sizeof sides / sizeof *sides];
+
+    for (size_t i = 0; i < sizeof sides / sizeof *sides; i++) {
+        metric[i] = .01 * sides[i];
+        v[i] = (struct plan_point){.level = sides[i], .metric = &metric[i]};
+    }
+    struct plan_judged x = plan_ab_judge(&gate, 1, 0, v, sizeof sides / sizeof *sides);
+
+    assert_true(fabs(x.theta - .01) < 1e-12 && x.answer == SLO_MET);
 }
 
 static void test_ab_blocks(void **state)
@@ -251,6 +274,7 @@ int main(void)
         cmocka_unit_test(test_a_low_rate_is_met),
         cmocka_unit_test(test_sweep),
         cmocka_unit_test(test_ab),
+        cmocka_unit_test(test_ab_of_a_lost_run),
         cmocka_unit_test(test_ab_blocks),
     };
     stats_init();
