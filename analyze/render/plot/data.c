@@ -3,9 +3,10 @@
 #include "analyze/analysis/run/analysis.h"
 #include "analyze/base/tasks.h"
 #include "analyze/data/slices.h"
-#include "analyze/stats/picker.h"
+#include "analyze/summary/estimate/confidence.h"
 #include "analyze/summary/sets/scan.h"
 #include "libcommon/attribution.h"
+#include "libcommon/int64.h"
 #include "libcommon/mem.h"
 #include "libcommon/segment.h"
 #include "libcommon/units.h"
@@ -340,59 +341,53 @@ static bool fill_pass(struct work *x, struct err *e)
 
 /* ---- Durations ---- */
 
-/* v is lost. */
-static bool finish_sample(struct plot_sample *s, int64_t *v, size_t n, struct err *e)
+/* Sets the marks to what the report says. */
+static void set_marks(struct plot_sample *s, const struct times *t,
+                      const struct statistics_latency *l)
 {
-    static const unsigned marks[PLOT_DATA_N_MARKS] = {500, 900, 990, 999, 1000};
-    s->n = n;
-    if (n == 0)
-        return true;
-    if (!mem_cleared(&s->count, HIST_N_INDEXES, e))
-        return false;
-    for (size_t i = 0; i < n; i++)
-        s->count[hist_index(v[i])]++;
-    picker_quantiles(v, n, marks, PLOT_DATA_N_MARKS, s->mark_ns);
-    return true;
+    const double p999_ns = l != NULL ? l->q[STATISTICS_N_QUANTILES - 1].ci.value : NAN;
+    const int64_t marks[PLOT_DATA_N_MARKS] = {t->p50_ns, t->p90_ns, t->p99_ns,
+                                              isnan(p999_ns) ? PLOT_DATA_UNKNOWN : (int64_t)p999_ns,
+                                              s->most_ns};
+
+    memcpy(s->mark_ns, marks, sizeof marks);
 }
 
-enum which_time { TIME_DURATION, TIME_TTFB, TIME_RESPONSE, N_TIMES };
-
-static bool has_time(const struct table *t, size_t i, enum which_time which)
+static void add_time(struct plot_sample *s, int64_t ns)
 {
-    return which == TIME_DURATION || packed_has(which == TIME_TTFB ? &t->ttfb : &t->late, i);
-}
-
-static int64_t time_of(const struct table *t, size_t i, enum which_time which)
-{
-    int64_t dur_ns = packed_get(&t->dur, i);
-    return which == TIME_DURATION ? dur_ns
-           : which == TIME_TTFB   ? packed_get(&t->ttfb, i)
-                                  : dur_ns + packed_get(&t->late, i);
+    s->n++;
+    s->count[hist_index(ns)]++;
+    s->most_ns = int64_max(s->most_ns, ns);
 }
 
 static bool fill_samples(struct plot_data *p, const struct segment_range *inside, struct err *e)
 {
-    size_t room = 0;
+    const struct operation *op = p->operation;
+
+    if (!mem_cleared(&p->durations.count, HIST_N_INDEXES, e) ||
+        !mem_cleared(&p->ttfb.count, HIST_N_INDEXES, e) ||
+        !mem_cleared(&p->response.count, HIST_N_INDEXES, e))
+        return false;
     for (size_t i = 0; i < p->a->dataset->n_tables; i++) {
         const struct table *t = table_of(p, i);
-        room += t != NULL ? t->n : 0;
-    }
-    int64_t *v;
-    bool ok = mem_new(&v, room, e);
-    struct plot_sample *samples[N_TIMES] = {&p->durations, &p->ttfb, &p->response};
-    for (int which = 0; ok && which < N_TIMES; which++) {
-        size_t n = 0;
-        for (size_t i = 0; i < p->a->dataset->n_tables; i++) {
-            const struct table *t = table_of(p, i);
-            for (size_t k = 0; t != NULL && k < t->n; k++)
-                if (table_done_within(t, k, inside->start_ns, inside->end_ns) &&
-                    has_time(t, k, (enum which_time)which))
-                    v[n++] = time_of(t, k, (enum which_time)which);
+        for (size_t k = 0; t != NULL && k < t->n; k++) {
+            if (!table_done_within(t, k, inside->start_ns, inside->end_ns))
+                continue;
+            int64_t dur_ns = packed_get(&t->dur, k);
+            add_time(&p->durations, dur_ns);
+            if (packed_has(&t->ttfb, k))
+                add_time(&p->ttfb, packed_get(&t->ttfb, k));
+            if (packed_has(&t->late, k))
+                add_time(&p->response, dur_ns + packed_get(&t->late, k));
         }
-        ok = finish_sample(samples[which], v, n, e);
     }
-    free(v);
-    return ok;
+    if (op != NULL) {
+        set_marks(&p->durations, &op->requests.all.dur,
+                  op->statistics != NULL ? &op->statistics->duration : NULL);
+        set_marks(&p->ttfb, &op->requests.all.ttfb,
+                  op->statistics != NULL ? &op->statistics->ttfb : NULL);
+    }
+    return true;
 }
 
 static bool init_density(struct plot_data *p, struct err *e)

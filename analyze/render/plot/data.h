@@ -27,19 +27,21 @@
  * bucket 0 has 0 and 1, bucket k has [2^(k/4), 2^((k+1)/4)). */
 double plot_data_log_lower(size_t bucket);
 
-/* Quantiles of a set of durations or TTFBs, by the report's rank rule
- * (docs/how-the-numbers-are-made.md, section 5), and how they are distributed. */
+#define PLOT_DATA_UNKNOWN INT64_MIN
+
+/* How a set of durations or TTFBs is distributed. Its marks are the report's quantiles; one may be
+ * PLOT_DATA_UNKNOWN. */
 #define PLOT_DATA_N_MARKS 5
 extern const double plot_data_mark_pct[PLOT_DATA_N_MARKS]; /* 50, 90, 99, 99.9, 100 */
 struct plot_sample {
     uint64_t n;
-    int64_t mark_ns[PLOT_DATA_N_MARKS];
-    uint64_t *count; /* HIST_N_INDEXES, by hist_index; NULL: n is 0 */
+    int64_t most_ns;
+    int64_t mark_ns[PLOT_DATA_N_MARKS]; /* not of response times */
+    uint64_t *count;                    /* HIST_N_INDEXES, by hist_index */
 };
 
 /* A host's or client's part in the run. Of hosts: what they moved. Of clients: how long their
  * requests took, or, if the source has no requests, what they moved. */
-#define PLOT_DATA_UNKNOWN INT64_MIN
 struct plot_party {
     const char *name; /* owned by the dataset */
     int64_t *sum;     /* by bin: what it moved, or PLOT_DATA_UNKNOWN; ns that requests took */

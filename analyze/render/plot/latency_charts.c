@@ -68,7 +68,7 @@ static double ms_at(struct ascent *a, uint64_t rank)
     while (a->up_to < rank && a->bucket + 1 < HIST_N_INDEXES)
         a->up_to += a->s->count[++a->bucket];
     if (rank >= a->s->n)
-        return (double)a->s->mark_ns[PLOT_DATA_N_MARKS - 1] / 1e6;
+        return (double)a->s->most_ns / 1e6;
     return (double)hist_upper(a->bucket) / 1e6;
 }
 
@@ -182,7 +182,7 @@ static bool write_spectrum(FILE *f, const struct plot_data *p, const char *title
     plot_out_block(f, "marks", "nines ms label");
     for (size_t i = 0; i < PLOT_DATA_N_MARKS; i++) {
         double pct = plot_data_mark_pct[i], nines = nines_of(pct / 100);
-        if (pct < 100 && nines > log10((double)s->n))
+        if (s->mark_ns[i] == PLOT_DATA_UNKNOWN || (pct < 100 && nines > log10((double)s->n)))
             continue;
         plot_out_row(f, "rrs", pct < 100 ? nines : log10((double)s->n), (double)s->mark_ns[i] / 1e6,
                      mark_label(s, i).s);
@@ -405,14 +405,15 @@ static void put_cdf(FILE *f, const char *name, const struct plot_sample *s)
 {
     plot_out_block(f, name, "ms pct");
     if (s->n > 0)
-        plot_cdf_rows(f, s->count, s->n, s->mark_ns[PLOT_DATA_N_MARKS - 1], CDF_STEPS);
+        plot_cdf_rows(f, s->count, s->n, s->most_ns, CDF_STEPS);
 }
 
 static void put_cdf_marks(FILE *f, const struct plot_sample *s, int64_t which)
 {
     for (size_t i = 0; s->n > 0 && i < PLOT_DATA_N_MARKS; i++)
-        plot_out_row(f, "irrs", which, (double)s->mark_ns[i] / 1e6, plot_data_mark_pct[i],
-                     mark_label(s, i).s);
+        if (s->mark_ns[i] != PLOT_DATA_UNKNOWN)
+            plot_out_row(f, "irrs", which, (double)s->mark_ns[i] / 1e6, plot_data_mark_pct[i],
+                         mark_label(s, i).s);
 }
 
 static bool has_sample(const struct plot_data *p)
