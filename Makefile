@@ -199,9 +199,9 @@ $(B)/libcommon/version.o: $(B)/version
 
 # The styles and the script of pages are files, and become strings of the program.
 PAGE_FILES := $(B)/analyze/render/page/page_css $(B)/analyze/render/page/page_js
-$(B)/analyze/render/page/page_%.c: analyze/render/page/page.%
+$(B)/analyze/render/page/page_%.c: analyze/render/page/page.% Makefile
 	@mkdir -p $(@D)
-	$(Q){ echo '#include "analyze/render/page/page_files.h"'; echo 'const char page_$*[] ='; \
+	$(Q){ echo '#include "analyze/render/page/page.h"'; echo 'const char page_$*[] ='; \
 	  sed 's/[\\"]/\\&/g; s/^/"/; s/$$/\\n"/' $<; echo ';'; } >$@.new && mv $@.new $@
 $(PAGE_FILES:=.o): %.o: %.c $(B)/flags
 	$(if $(V),,@echo "  CC   $@")

@@ -8,7 +8,6 @@
 #include "analyze/render/page/pages.h"
 #include "analyze/render/report/archive.h"
 #include "analyze/render/report/run.h"
-#include "analyze/render/report/series.h"
 #include "analyze/tools/profile/run.h"
 #include "analyze/tools/slo/slo.h"
 #include "analyze/write/outfile.h"

@@ -1,6 +1,6 @@
-#include "analyze/render/page/profile.h"
 #include "analyze/analysis/run/load.h"
 #include "analyze/cmd/commands.h"
+#include "analyze/render/page/pages.h"
 #include "analyze/render/report/figures.h"
 #include "analyze/tools/profile/run.h"
 #include "analyze/write/outfile.h"

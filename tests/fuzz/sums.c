@@ -7,7 +7,6 @@
 #include "analyze/analysis/sums/sums.h"
 #include "analyze/render/json/documents.h"
 #include "analyze/render/report/run.h"
-#include "analyze/render/report/series.h"
 
 #include <assert.h>
 #include <stdio.h>

@@ -1,7 +1,5 @@
 #include "analyze/render/json/documents.h"
 
-#include "analyze/render/json/json_internal.h"
-
 #include <math.h>
 
 static void put_value(struct json_out *w, const struct column *c, const struct columns_value *v)

@@ -1,7 +1,6 @@
 #include "analyze/render/json/documents.h"
 
-#include "analyze/render/json/json_internal.h"
-#include "analyze/render/report/compare_sheet.h"
+#include "analyze/render/report/compare.h"
 #include "analyze/summary/requests/sample.h"
 #include "analyze/tools/compare/words.h"
 #include "analyze/write/json.h"

@@ -31,6 +31,9 @@ bool trend_json(const void *trend, FILE *f, struct err *e);
 
 /* ---- Members that documents share ---- */
 
+/* Writes the array "findings" into the open object, worst first. */
+void findings_json_put(struct json_out *w, const struct findings *all);
+
 /* Writes why rows of a capture were dropped: a list of reasons, each with a number of rows and the
  * first of them. */
 void json_capture_dropped(struct json_out *w, const struct recfile_info *info);

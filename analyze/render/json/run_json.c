@@ -1,9 +1,12 @@
 #include "analyze/render/json/documents.h"
 
 #include "analyze/read/aggfile.h"
-#include "analyze/render/json/json_internal.h"
+#include "analyze/summary/estimate/confidence.h"
 #include "analyze/summary/model/fields.h"
+#include "analyze/tools/slo/slo.h"
 #include "analyze/write/json.h"
+
+#include <inttypes.h>
 
 /* Writes why figures are not known, if there is a reason. */
 static void put_why(struct json_out *w, const struct known *k)
@@ -290,6 +293,102 @@ static void put_coverage(struct json_out *w, const struct coverage *c)
     json_out_end(w);
 }
 
+/* ---- Statistics ---- */
+
+static const char *const quantile_keys[STATISTICS_N_QUANTILES] = {"p50_ns", "p90_ns", "p99_ns",
+                                                                  "p99_9_ns"};
+
+/* Writes the members value lo hi lo90 hi90 se df why. Unknown numbers are null; why is null if the
+ * limits hold. */
+static void put_limits(struct json_out *w, const struct stats_ci *ci)
+{
+    JSON_PUT(w, "value", ci->value);
+    JSON_PUT_IF(w, "lo", ci->ok, ci->lo);
+    JSON_PUT_IF(w, "hi", ci->ok, ci->hi);
+    JSON_PUT_IF(w, "lo90", ci->ok, ci->lo90);
+    JSON_PUT_IF(w, "hi90", ci->ok, ci->hi90);
+    JSON_MEMBERS(w, ci, se, df);
+    JSON_PUT_IF(w, "why", !ci->ok, ci->why);
+}
+
+static void put_interval(struct json_out *w, const char *key, const struct stats_ci *ci)
+{
+    json_out_object(w, key);
+    put_limits(w, ci);
+    json_out_end(w);
+}
+
+/* Writes how far an interval can be relied on. */
+static void put_doubt(struct json_out *w, const struct statistics *s, const struct stats_ci *ci)
+{
+    const char *doubt = statistics_doubt(s, ci);
+
+    JSON_PUT(w, "n_stretches", ci->stretches);
+    JSON_PUT_IF(w, "unreliable", *doubt != '\0', doubt);
+}
+
+static void put_rate(struct json_out *w, const char *key, const struct statistics *s,
+                     const struct statistics_rate *r)
+{
+    if (!json_out_open(w, key, r->present))
+        return;
+    put_interval(w, "mean", &r->mean);
+    put_interval(w, "median_segment", &r->median);
+    put_doubt(w, s, &r->mean);
+    json_out_end(w);
+}
+
+static void put_latency(struct json_out *w, const char *key, const struct statistics *s,
+                        const struct statistics_latency *l)
+{
+    if (!json_out_open(w, key, l->times.present))
+        return;
+    JSON_PUT(w, "n", l->times.n);
+    for (size_t i = 0; i < STATISTICS_N_QUANTILES; i++) {
+        json_out_object(w, quantile_keys[i]);
+        put_limits(w, &l->q[i].ci);
+        JSON_MEMBERS(w, &l->q[i], deff, n_e);
+        put_doubt(w, s, &l->q[i].ci);
+        json_out_end(w);
+    }
+    json_out_end(w);
+}
+
+static void put_co(struct json_out *w, const struct statistics_co *c)
+{
+    if (!json_out_open(w, "co", c->interval_ns != 0))
+        return;
+    JSON_PUT(w, "interval_ns", c->interval_ns);
+    JSON_PUT(w, "n", c->n <= INT64_MAX ? c->n : INT64_MAX);
+    for (size_t i = 0; i < STATISTICS_N_QUANTILES; i++)
+        JSON_PUT(w, quantile_keys[i], c->q_ns[i]);
+    json_out_end(w);
+}
+
+static void put_statistics(struct json_out *w, const struct statistics *s)
+{
+    if (!json_out_open(w, "statistics", s != NULL))
+        return;
+    json_put_time(w, "start", s->start_ns);
+    JSON_MEMBERS(w, s, duration_ns, segment_ns, n_segments, n_requests, n_failed);
+    put_rate(w, "bytes_per_s", s, &s->bytes);
+    put_rate(w, "objects_per_s", s, &s->objects);
+    put_interval(w, "error_rate_frac", &s->error_rate);
+    json_out_value(w, "latency_of",
+                   json_sprintf("service time, closed loop, %" PRId64 " thread%s", s->concurrency,
+                                s->concurrency == 1 ? "" : "s"));
+    put_latency(w, "duration", s, &s->duration);
+    put_latency(w, "ttfb", s, &s->ttfb);
+    json_out_object(w, "warm_up");
+    JSON_PUT(w, "cut_ns", s->cut_ns);
+    json_out_end(w);
+    JSON_PUT(w, "utilisation_frac", s->utilisation_frac);
+    put_co(w, &s->co);
+    json_out_end(w);
+}
+
+/* ---- The document ---- */
+
 static void put_operation(struct json_out *w, const struct operation *op)
 {
     JSON_MEMBERS(w, op, op, n_requests);
@@ -314,7 +413,7 @@ static void put_operation(struct json_out *w, const struct operation *op)
     put_clients(w, op);
     put_requests(w, &op->requests);
     put_errors(w, op);
-    json_statistics_put(w, op->statistics);
+    put_statistics(w, op->statistics);
 }
 
 static void put_total(struct json_out *w, const struct cluster_total *t)
@@ -367,12 +466,38 @@ static void put_input(struct json_out *w, const struct dataset_input *in)
     put_imported(w, &in->recorded.imports);
 }
 
+/* Writes the answers to assertions; nothing without them. */
+static void put_slo(struct json_out *w, const struct slo_report *r)
+{
+    if (r == NULL)
+        return;
+    json_out_object(w, "slo");
+    JSON_PUT(w, "verdict", slo_verdict_names[slo_verdict(r)]);
+    JSON_OBJECTS(w, "assertions", i, r->n) {
+        const struct slo_answer *a = &r->v[i];
+
+        JSON_PUT_IF(w, "op", *a->op != '\0', a->op);
+        JSON_PUT(w, "assertion", a->of->text);
+        JSON_PUT(w, "of_response_time", a->of_response);
+        JSON_PUT(w, "verdict", slo_verdict_names[a->verdict]);
+        JSON_PUT(w, "limit", a->of->limit);
+        JSON_PUT(w, "value", a->measure.value);
+        JSON_PUT(w, "lo", a->measure.lo);
+        JSON_PUT(w, "hi", a->measure.hi);
+        JSON_PUT_IF(w, "times_as_wide", a->measure.known, a->measure.guard);
+        JSON_PUT(w, "n_requests", a->measure.n);
+        JSON_PUT_IF(w, "n_more", a->n_more > 0, a->n_more);
+        JSON_PUT_IF(w, "why", *a->measure.why != '\0', a->measure.why);
+    }
+    json_out_end(w);
+}
+
 bool report_json(const struct analysis *a, FILE *f, struct err *e)
 {
     struct json_out w;
 
     json_out_begin(&w, f, "s3analyze/analysis/1");
-    json_slo_put(&w, a->slo);
+    put_slo(&w, a->slo);
     JSON_PUT(&w, "n_rows", a->n_rows);
     json_out_object(&w, "left_out");
     if (a->left_out.by_size > 0)

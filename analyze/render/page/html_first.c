@@ -2,7 +2,7 @@
 
 #include "analyze/render/page/chart.h"
 #include "analyze/render/report/headline.h"
-#include "analyze/render/report/run_sheet.h"
+#include "analyze/render/report/run.h"
 #include "analyze/write/html.h"
 #include "libcommon/units.h"
 

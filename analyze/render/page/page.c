@@ -1,6 +1,5 @@
 #include "analyze/render/page/page.h"
 
-#include "analyze/render/page/page_files.h"
 #include "analyze/tools/compare/sha256.h"
 #include "analyze/write/html.h"
 #include "libcommon/mem.h"

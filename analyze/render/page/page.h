@@ -12,6 +12,9 @@
 #include <stddef.h>
 #include <stdio.h>
 
+/* page.css and page.js, which the build makes strings of. */
+extern const char page_css[], page_js[];
+
 /* Charts drawn for a page, in a temporary folder. */
 struct html_charts {
     char *folder;

@@ -8,6 +8,7 @@
 #include "analyze/render/report/archive.h"
 #include "analyze/tools/compare/compare.h"
 #include "analyze/tools/plan/plan.h"
+#include "analyze/tools/profile/run.h"
 #include "libcommon/err.h"
 
 #include <stdbool.h>
@@ -40,5 +41,16 @@ bool archive_table_html(const void *table, const char *words, const char *comman
                         struct err *e);
 /* Draws the charts and writes the changes in a struct trend; else like compare_html. */
 bool trend_html(const void *trend, const char *words, const char *command, FILE *f, struct err *e);
+
+/* ---- Profiles of servers ---- */
+
+/* Writes a page of the profiles: what a request costs, a flame graph, the parts of the server and
+ * the nodes. Write errors stay in `f`. */
+bool profile_html(const struct profile_run *r, size_t type, const char *title, FILE *f,
+                  struct err *e);
+
+/* Writes the same as a section, of the archive NAME.profiles.zip beside the only capture of a
+ * dataset. Nothing without one; one that cannot be read is a sentence. */
+bool profile_html_section(const struct dataset *d, FILE *f, struct err *e);
 
 #endif

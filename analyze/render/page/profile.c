@@ -1,4 +1,4 @@
-#include "analyze/render/page/profile.h"
+#include "analyze/render/page/pages.h"
 
 #include "analyze/render/page/page.h"
 #include "analyze/write/html.h"

@@ -1,6 +1,5 @@
 #include "analyze/render/report/compare.h"
 
-#include "analyze/render/report/compare_sheet.h"
 #include "analyze/tools/compare/words.h"
 #include "analyze/write/csv.h"
 

@@ -1,4 +1,4 @@
-#include "analyze/render/report/series.h"
+#include "analyze/render/report/run.h"
 
 #include "analyze/analysis/run/analysis.h"
 #include "analyze/write/csv.h"

@@ -1,4 +1,4 @@
-#include "analyze/render/report/run_sheet.h"
+#include "analyze/render/report/run.h"
 
 #include "analyze/read/aggfile.h"
 
