@@ -316,9 +316,9 @@ for (const figure of all('figure[data-readings]')) {
       const k = Math.round(part * right * steps), nines = k / steps;
       move(nines / right);
       const words = [(100 - 10 ** (2 - nines)).toFixed(Math.max(1, Math.ceil(nines) - 1)) + ' % took at most'];
-      for (const [name, [ms, lo, hi]] of Object.entries(lines)) {
-        const i = Math.min(k, ms.length - 1);
-        words.push(name + ' ' + time(ms[i]) + (lo[i] === null ? '' : ' (95 % CI ' + time(lo[i]) + ' to ' + time(hi[i]) + ')') +
+      for (const [name, line] of Object.entries(lines)) {
+        const i = Math.min(k, line.length - 1), [ms, lo, hi] = line[i];
+        words.push(name + ' ' + time(ms) + (hi === undefined ? '' : ' (95 % CI ' + time(lo) + ' to ' + time(hi) + ')') +
           (i < k ? ', the slowest' : ''));
       }
       return words;

@@ -322,12 +322,18 @@ static bool has_runs(const struct compare *c, const struct compare_op *op,
            m->before.center > 0 && !m->cmp.is_difference && m->verdict != STATS_NOT_JUDGED;
 }
 
-static size_t n_run_rows(const struct compare *c)
+/* Whether a chart has a row for a metric. */
+typedef bool row_filter(const struct compare *c, const struct compare_op *op,
+                        const struct compare_metric *m);
+
+/* Counts these rows, at most MAX_ROWS. */
+static size_t count_rows(const struct compare *c, row_filter *is_shown)
 {
     size_t n = 0;
+
     for (size_t k = 0; k < c->n_ops; k++)
         for (size_t i = 0; i < c->ops[k].n_metrics; i++)
-            n += has_runs(c, &c->ops[k], &c->ops[k].metrics[i]);
+            n += is_shown(c, &c->ops[k], &c->ops[k].metrics[i]);
     return n < MAX_ROWS ? n : MAX_ROWS;
 }
 
@@ -335,7 +341,7 @@ static size_t n_run_rows(const struct compare *c)
 static bool write_runs(FILE *f, const void *ctx, const char *title)
 {
     const struct compare *c = ctx;
-    size_t n = n_run_rows(c);
+    size_t n = count_rows(c, has_runs);
     double least = -1, most = 1;
     char name[160];
 
@@ -375,19 +381,13 @@ static bool write_runs(FILE *f, const void *ctx, const char *title)
 /* ---- Changes ---- */
 
 /* Whether a metric has a ratio after/before that can be drawn. */
-static bool is_drawn(const struct compare_metric *m)
+static bool is_drawn(const struct compare *c, const struct compare_op *op,
+                     const struct compare_metric *m)
 {
+    (void)c;
+    (void)op;
     return m->cmp.ok && !m->cmp.is_difference && isfinite(m->cmp.theta) &&
            m->part->kind == RUN_ALL && m->verdict != STATS_NOT_JUDGED;
-}
-
-static size_t n_drawn(const struct compare *c)
-{
-    size_t n = 0;
-    for (size_t k = 0; k < c->n_ops; k++)
-        for (size_t i = 0; i < c->ops[k].n_metrics; i++)
-            n += is_drawn(&c->ops[k].metrics[i]);
-    return n < MAX_ROWS ? n : MAX_ROWS;
 }
 
 /* Returns -1: worse, 1: better, 2: a change only if runs repeat well, 0: no change shown. */
@@ -408,7 +408,7 @@ static int64_t direction(const struct compare_metric *m)
 static bool write_change(FILE *f, const void *ctx, const char *title)
 {
     const struct compare *c = ctx;
-    size_t n = n_drawn(c), index = 0;
+    size_t n = count_rows(c, is_drawn), index = 0;
     double least = -1, most = 1;
     char name[160];
 
@@ -417,7 +417,7 @@ static bool write_change(FILE *f, const void *ctx, const char *title)
     for (size_t k = 0; k < c->n_ops; k++) {
         for (size_t i = 0; i < c->ops[k].n_metrics && index < n; i++) {
             const struct compare_metric *m = &c->ops[k].metrics[i];
-            if (!is_drawn(m))
+            if (!is_drawn(c, &c->ops[k], m))
                 continue;
             struct compare_words_row words = compare_words_row(m);
             const double v[] = {pct_of(compare_theta(m)), pct_of(m->cmp.lo), pct_of(m->cmp.hi),
@@ -457,12 +457,13 @@ static int height_of(const struct plot_options *o, size_t n)
     return height > least ? height : least;
 }
 
-/* A kind of chart: one for each operation, or (with n_rows) one for all of them. */
+/* A kind of chart: one for each operation, or (with is_shown) one of the metrics of all
+ * of them, drawn if there is one to show. */
 struct compare_kind {
     struct plot_chart chart;
     bool (*has_data)(const struct op_chart *x);
-    size_t (*n_rows)(const struct compare *c); /* 0: there is nothing to see */
-    bool is_by_name;                           /* drawn only if it is asked for by name */
+    row_filter *is_shown;
+    bool is_by_name; /* drawn only if it is asked for by name */
 };
 
 static const struct compare_kind kinds[] = {
@@ -471,7 +472,7 @@ static const struct compare_kind kinds[] = {
       "same. Triangles up are better, down worse; a diamond is a change only if runs repeat well "
       "enough; * is exploratory.",
       .write = write_change},
-     .n_rows = n_drawn},
+     .is_shown = is_drawn},
     {{"compare-throughput", "throughput over time",
       "Both sides from their start on. Each run is thin, the median of the runs is thick.",
       .write = write_throughput},
@@ -496,7 +497,7 @@ static const struct compare_kind kinds[] = {
       "A dot for each run, against the median run before; bars are medians. Circles are before, "
       "triangles after.",
       .write = write_runs},
-     .n_rows = n_run_rows},
+     .is_shown = has_runs},
 };
 #define N_KINDS (sizeof kinds / sizeof *kinds)
 
@@ -526,7 +527,9 @@ bool plot_add_compare(struct plot_set *s, const struct compare *c, const struct 
 
     for (size_t i = 0; ok && i < N_KINDS; i++) {
         struct plot_chart chart = kinds[i].chart;
-        size_t n = kinds[i].n_rows != NULL && plot_wants(o, chart.name) ? kinds[i].n_rows(c) : 0;
+        size_t n = kinds[i].is_shown != NULL && plot_wants(o, chart.name)
+                       ? count_rows(c, kinds[i].is_shown)
+                       : 0;
 
         chart.height = height_of(o, n);
         ok = n == 0 || plot_add(s, &chart, NULL, c, o, e);

@@ -129,7 +129,7 @@ static int64_t put_spectrum(FILE *f, const char *name, const struct plot_sample 
     return (int64_t)n;
 }
 
-/* "name":[[ms,...],[lo,...],[hi,...]] */
+/* "name":[[ms,lo,hi],...]; [ms] where there are no limits. */
 static bool put_readings(FILE *f, const char *name, const struct plot_sample *s,
                          const struct statistics_latency *l)
 {
@@ -139,17 +139,13 @@ static bool put_readings(FILE *f, const char *name, const struct plot_sample *s,
     if (v == NULL)
         return n == 0;
     fprintf(f, ",\"%s\":[", name);
-    for (int k = 0; k < 3; k++) {
-        for (size_t i = 0; i < n; i++) {
-            double x = k == 0 ? v[i].ms : k == 1 ? v[i].lo_ms : v[i].hi_ms;
-            fputs(i > 0 ? "," : k > 0 ? "],[" : "[", f);
-            if (isnan(x))
-                fputs("null", f);
-            else
-                fprintf(f, "%.4g", x);
-        }
+    for (size_t i = 0; i < n; i++) {
+        fprintf(f, "%s[%.4g", i > 0 ? "," : "", v[i].ms);
+        if (!isnan(v[i].lo_ms))
+            fprintf(f, ",%.4g,%.4g", v[i].lo_ms, v[i].hi_ms);
+        fputs("]", f);
     }
-    fputs("]]", f);
+    fputs("]", f);
     free(v);
     return true;
 }
