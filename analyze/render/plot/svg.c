@@ -196,6 +196,11 @@ static size_t put_blanks(const struct copying *c, const char *s)
 static void copy(struct copying *c, const char *s)
 {
     while (*s != '\0') {
+        /* With these begins all that is replaced. */
+        size_t n_plain = strcspn(s, "<>.r#" BLANKS);
+
+        fwrite(s, 1, n_plain, c->f);
+        s += n_plain;
         size_t n = c->palette != NULL ? drop_group(s) : 0;
 
         n = n > 0 ? n : put_ruled(c, s);
@@ -204,9 +209,12 @@ static void copy(struct copying *c, const char *s)
             n = n > 0 || !c->in_tag ? n : put_fraction(c, s);
             n = n > 0 || !c->in_tag ? n : put_colour(c, s);
         }
-        if (n == 0) {
+        if (n == 0 && *s != '\0') {
             /* gnuplot leaves it in labels, but "]]>" is no XML. */
-            fputs(*s == '>' && !c->in_tag ? "&gt;" : (const char[]){*s, '\0'}, c->f);
+            if (*s == '>' && !c->in_tag)
+                fputs("&gt;", c->f);
+            else
+                putc_unlocked(*s, c->f);
             c->in_tag = *s == '<' || (c->in_tag && *s != '>');
             n = 1;
         }
