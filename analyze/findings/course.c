@@ -17,6 +17,7 @@
 #define TAIL_TOP           10
 #define STRETCH            1000 /* rows */
 #define MAX_HUNG           10000
+#define WIDE_BITS          32
 #define LEAST_WIDE         100
 #define NEARLY_AS_MANY     .9 /* of the median thread's requests: a thread with fewer may hang */
 #define COUNTS_PER_REQUEST 2  /* counters in course.ended, at most */
@@ -29,7 +30,7 @@ struct pass {
     struct course_request *samples; /* successes, table by table */
     size_t n_samples, samples_cap;
     double per_bin;
-    uint64_t per_wide; /* wide bins per bin, with 32 fraction bits, rounded up */
+    uint64_t per_wide; /* wide bins per bin, with WIDE_BITS fraction bits, rounded up */
 };
 
 /* ---- Extent, messages ---- */
@@ -192,7 +193,7 @@ static inline size_t bin_of(const struct course *c, double per_bin, int64_t end_
 /* Returns the counters of course.ended for requests that end in the bin. */
 static inline uint32_t *ended_in(const struct course *c, uint64_t per_wide, size_t bin)
 {
-    return course_ended(c, (size_t)(bin * per_wide >> 32));
+    return course_ended(c, (size_t)(bin * per_wide >> WIDE_BITS));
 }
 
 static void look_at_lateness(struct course *c, const struct table *t)
@@ -274,7 +275,7 @@ static bool summarize(const struct pass *p, size_t k, size_t first, struct err *
     if (n > 0) {
         c->median_ns[k] = fmax(stats_select(ns, n, n / 2), 1);
         c->p90_ns[k] = fmax(stats_select(ns, n, n - 1 - n / 10), 1);
-        c->tail[k] = tail_of(ns, n, 0x1p64 / (double)p->sample_below);
+        c->tail[k] = tail_of(ns, n, 0x1p32 / (double)p->sample_below);
     }
     free(ns);
     return true;
@@ -418,7 +419,7 @@ static bool fill_parties(const struct pass *p, struct course_parties *of, struct
 
     if (!ok)
         goto done;
-    memset(index, 0xFF, names->n * sizeof *index);
+    memset(index, -1, names->n * sizeof *index);
     for (size_t i = 0; i < d->n_places; i++) {
         uint32_t of_place = of->clients ? d->places[i].client : d->places[i].host;
         of->of_place[i] = p->places[i].n > 0 ? of_place : UINT32_MAX;
@@ -486,7 +487,7 @@ static bool gather(struct pass *p, const struct course_extent *extents, struct e
         return false;
     p->sample_below = course_sample_below(WANTED_SAMPLES, (double)c->n);
     p->per_bin = 1 / (double)c->bin_ns;
-    p->per_wide = (UINT64_C(1) << 32) / (uint64_t)(c->wide_ns / c->bin_ns) + 1;
+    p->per_wide = (UINT64_C(1) << WIDE_BITS) / (uint64_t)(c->wide_ns / c->bin_ns) + 1;
     struct task tasks[] = {{look_at_all_rows, p, 2}, {read_requests, c->requests, 1}};
     return tasks_run(tasks, 2, c->use_threads, e);
 }

@@ -297,19 +297,19 @@ static inline uint32_t *course_ended(const struct course *c, size_t wide)
 /* Returns the bound for course_is_sampled with which about `wanted` of n requests are sampled. */
 static inline uint64_t course_sample_below(double wanted, double n)
 {
-    return n <= wanted ? UINT64_MAX : (uint64_t)(0x1p64 * wanted / n);
+    return (uint64_t)(n <= wanted ? 0x1p32 : 0x1p32 * wanted / n);
 }
 
-/* Fibonacci hashing (Knuth, The Art of Computer Programming, 6.4): mixes the upper bits. */
+/* Fibonacci hashing (Knuth, The Art of Computer Programming, 6.4). Returns 32 bits. */
 static inline uint64_t course_hash(uint64_t x)
 {
-    return x * UINT64_C(0x9E3779B97F4A7C15);
+    return x * UINT64_C(0x9E3779B97F4A7C15) >> 32;
 }
 
-/* Whether a request is sampled: its start has a hash up to the bound. */
+/* Whether a request is sampled: its start has a hash below the bound. */
 static inline bool course_is_sampled(int64_t start_ns, uint64_t sample_below)
 {
-    return course_hash((uint64_t)start_ns) <= sample_below;
+    return course_hash((uint64_t)start_ns) < sample_below;
 }
 
 /* Fills done[] with how many requests of party k ended, by wide bin; course.ended is not NULL. */

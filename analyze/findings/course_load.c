@@ -52,7 +52,7 @@ static uint64_t key_of(const struct course_kinds *kinds, const struct course_req
 static size_t kind_of(struct course_kinds *kinds, uint64_t key, size_t most)
 {
     const size_t n_slots = sizeof kinds->slots / sizeof *kinds->slots;
-    size_t at = (size_t)(course_hash(key) >> 32) % n_slots;
+    size_t at = (size_t)course_hash(key) % n_slots;
 
     for (; kinds->slots[at] > 0; at = (at + 1) % n_slots)
         if (kinds->keys[kinds->slots[at] - 1] == key)
@@ -113,7 +113,7 @@ static void fill_strata(struct course *c, const struct course_kinds *kinds)
             c->strata[c->n_strata++] = (struct course_stratum){
                 .op = op,
                 .min_bytes = (int64_t)min_bytes,
-                .max_bytes = (int64_t)fmin(fmax(4 * min_bytes - 1, 0), 0x1p62)};
+                .max_bytes = sizes > 0 ? (int64_t)fmin(ldexp(1, 2 * sizes) - 1, 0x1p62) : 0};
         } while (k < c->load.n_alike && kinds->keys[k] / per_stratum / N_STRATA == op);
     }
     c->stratum_of_op[c->n_ops] = c->n_strata;

@@ -111,6 +111,11 @@ double search_frac(const struct search *s, int64_t length_ns);
  * of all requests. */
 double search_longest_ns(const struct search *s, const double *of_op, double share);
 
+/* From these ratios of durations on a host, a client or an operation is slow, and a problem. */
+#define SLOW_LEAST_RATIO   1.25
+#define SLOW_PROBLEM_RATIO 1.4
+#define SLOW_EDGE_FRAC     .06 /* of the run: a time this near to its end is its end */
+
 #define WARM_UP_FRAC .25 /* of the run: a slow beginning up to here is a warm-up */
 
 /* Least log-likelihood ratio of an interval, if all cells are searched: 1 false alarm in 100,000.

@@ -1,7 +1,6 @@
 /* Levels of durations: of all requests, where throughput does not show them; of an operation, or of
  * a range of sizes, that takes longer for a while while the others do not. */
 #include "analyze/findings/levels_internal.h"
-#include "analyze/findings/slow_limits.h"
 #include "analyze/stats/stats.h"
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
@@ -15,6 +14,8 @@
 
 #define LEAST_UNDER_WAY .25 /* change of concurrency / change of durations, as logarithms */
 #define MOST_UNDER_WAY  1.1
+#define OTHERS_FRAC     .45 /* of a change: other parts may have that much */
+#define LEAST_SAMPLES   30
 #define LEAST_SPREAD    1e-6 /* variance of a level of durations that are all the same */
 
 #define TAIL_BLOCKS 4 /* a point: few slow requests make its mean */
@@ -132,14 +133,14 @@ static bool others_share(const struct search *s, const struct part *p, const str
         struct usual all = usual_of(s, p, m, 0, n_blocks);
         double change = change_of(s, p, m, t);
 
-        if (m == p->k || all.n < SLOW_LEAST_SAMPLES)
+        if (m == p->k || all.n < LEAST_SAMPLES)
             continue;
         p->times[n] = change;
         p->ns[n++] = all.ns * (exp(change) - 1);
     }
-    return n == 0 || stats_select(p->times, n, (n - 1) / 2) > SLOW_OTHERS_FRAC * t->change ||
+    return n == 0 || stats_select(p->times, n, (n - 1) / 2) > OTHERS_FRAC * t->change ||
            stats_select(p->ns, n, (n - 1) / 2) >
-               SLOW_OTHERS_FRAC * usual_of(s, p, p->k, 0, n_blocks).ns * (exp(t->change) - 1);
+               OTHERS_FRAC * usual_of(s, p, p->k, 0, n_blocks).ns * (exp(t->change) - 1);
 }
 
 /* Whether an earlier finding explains that all requests take longer: of the same kind, or one that
@@ -370,7 +371,7 @@ bool levels_find_slow_parts(struct search *s, struct levels *l, struct err *e)
         if (p.of == SIZES ? c->n_strata == c->n_ops : c->n_ops < 2)
             continue;
         for (p.k = 0; ok && p.k < p.n; p.k++)
-            ok = search_samples(s, strata_of(c, &p, p.k)).n < SLOW_LEAST_SAMPLES ||
+            ok = search_samples(s, strata_of(c, &p, p.k)).n < LEAST_SAMPLES ||
                  find_in_part(s, l, &p, e);
     }
     free(p.times);

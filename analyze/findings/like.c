@@ -1,95 +1,63 @@
 /* Tests whether a group is slow, and when. */
 #include "analyze/findings/like_internal.h"
-#include "analyze/findings/slow_limits.h"
 #include "analyze/stats/stats.h"
 #include "libcommon/mem.h"
+#include "libcommon/units.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST_LONGER    1.1  /* a slow group's requests take so many times as long, at their load */
-#define LEAST_T         8.0  /* with this t: no healthy run of the simulations came near it */
-#define FURTHER_T       4.0  /* for further intervals of a slow group, and gaps between them */
-#define MEAN_SURER      1.25 /* the mean must be so much surer than the typical request */
-#define LEAST_IN_STRATA 6    /* requests of a stratum, of the group and of the others */
-#define MAX_BLOCKS      256
+#define LEAST_LONGER    1.1 /* a slow group's requests take so many times as long, at their load */
+#define LEAST_T         8   /* no healthy run of the simulations came near it */
+#define FURTHER_T       (LEAST_T / 2) /* further intervals of a slow group, gaps between them, tails */
+#define MEAN_SURER      1.25          /* the mean must be so much surer than the typical request */
+#define LEAST           log(SLOW_LEAST_RATIO)
+#define MAX_BLOCKS      (2 * COURSE_MAX_BLOCKS)
 #define LEAST_BLOCKS    8
-#define LEAST_IN_BLOCK  3 /* requests of the group, and of the others */
-#define MEAN_IN_BLOCK   8
-#define LEAST_SPAN      3 /* blocks */
-#define BLOCK_NS        .5e9
-#define TAIL_BLOCKS     48
-#define TAIL_LEAST      30 /* late requests */
-#define LATE_LOADS      16 /* steps of the load at which requests are alike */
-#define FEW_GROUPS      16
-#define MOST_CANDIDATES 32
-#define MOST_EXCESS     9 /* of a log duration: a single request must not decide a mean */
-#define ROUNDS          3
+#define MEAN_IN_BLOCK   10
+#define LEAST_IN_BLOCK  3 /* requests of the group, and of the others; blocks of an interval */
+#define LEAST_OF_ALL    (2 * LEAST_IN_BLOCK) /* requests of a stratum, of both */
+#define NEXT_TO_NONE    4      /* an excess that is so many times smaller than another one */
+#define TAIL_LEAST      30     /* late requests, or requests that met a load */
+#define N_LOADS         64     /* steps of LEAST each */
+#define EULER           0.5772 /* the mean of the log of an exponential one is that less */
+#define MOST_CANDIDATES (2 * LIKE_FEW_GROUPS)
+#define MOST_EXCESS     10     /* of a log duration: a single request must not decide a mean */
 #define MAD_TO_SD       1.4826 /* of a normal distribution: 1 / 0.6745 */
 #define SPREAD_MARGIN   1.3
-#define EULER           0.5772 /* the mean of the log of an exponential one is that less */
-#define MOST_STEP       3      /* standard deviations: a larger difference is a step */
+#define MOST_STEP       3 /* standard deviations: a larger difference is a step */
 
-static const struct like_part all_parts = {SIZE_MAX, SIZE_MAX, SIZE_MAX};
+static const struct like_part all_parts = {{SIZE_MAX, SIZE_MAX, SIZE_MAX}};
+
+/* ---- Series of differences between a group and the others ---- */
+
+/* What a difference is of: the typical request (the mean of logs), the mean. */
+enum measure { TYPICAL, MEAN, N_MEASURES };
 
 /* Sums of a block of time: of the group [1], of the others [0]. */
 struct block {
-    double n[2], residual[2], mean[2];
+    double n[2], sum[2][N_MEASURES];
 };
 
-/* ---- The test ---- */
-
-static bool is_in_part(const struct compared *x, const struct like_part *p,
-                       const struct like_row *r)
-{
-    return (p->op == SIZE_MAX || x->l->classes[r->class].op == p->op) &&
-           (p->class == SIZE_MAX || r->class == p->class) &&
-           (p->other == SIZE_MAX || like_other_of(x, r) == p->other);
-}
-
-/* Fills in the requests of a group and of the others that can be compared. Returns their number: of
- * the group, or of the others if they are fewer. */
-static double fill_residuals(struct compared *x, size_t group)
-{
-    double n[2] = {0};
-    size_t n_kept = 0;
-
-    like_add_strata(x, group);
-    for (size_t i = 0; i < x->n; i++) {
-        struct asked v = x->v[i];
-        const double *s = x->strata[x->stratum[v.row - x->l->v]];
-
-        if (s[N_OWN] < LEAST_IN_STRATA || s[N_OTHERS] < LEAST_IN_STRATA)
-            continue;
-        v.residual -= (float)(s[SUM_OTHERS] / s[N_OTHERS]);
-        v.took -= (float)(s[TOOK_OTHERS] / s[N_OTHERS]);
-        n[v.own] += v.row->n;
-        x->v[n_kept++] = v;
-    }
-    x->n = n_kept;
-    return fmin(n[0], n[1]);
-}
-
-/* A series of differences between a group and the others, by block; blocks without enough requests
- * are left out. */
+/* By block; blocks without enough requests are left out. */
 struct series {
     size_t n, block[MAX_BLOCKS];
-    double typical[MAX_BLOCKS], mean[MAX_BLOCKS];
-    double sd_typical, sd_mean; /* of a value, as of values that do not depend on each other */
+    double v[N_MEASURES][MAX_BLOCKS];
+    double sd[N_MEASURES]; /* of a value, as of values that do not depend on each other */
 };
 
 static void add_to_block(struct block *b, int own, double n, double residual)
 {
     b->n[own] += n;
-    b->residual[own] += n * residual;
-    b->mean[own] += n * exp(fmin(residual, MOST_EXCESS));
+    b->sum[own][TYPICAL] += n * residual;
+    b->sum[own][MEAN] += n * exp(fmin(residual, MOST_EXCESS));
 }
 
 static size_t fill_blocks(const struct compared *x, double n, struct block *v)
 {
     const struct course *c = x->l->c;
-    double block_ns = c->has_requests ? BLOCK_NS : (double)c->block_ns;
+    double block_ns = c->has_requests ? (double)NS_PER_S / 2 : (double)c->block_ns;
     double most = fmin(MAX_BLOCKS, (double)(c->end_ns - c->start_ns) / block_ns);
     size_t n_blocks = (size_t)fmax(LEAST_BLOCKS, fmin(most, n / MEAN_IN_BLOCK));
 
@@ -103,7 +71,7 @@ static size_t fill_blocks(const struct compared *x, double n, struct block *v)
 /* Returns the standard deviation of a value of a series, from the differences of neighbours, which
  * a step does not enlarge. Widens it by the correlation of values: that of differences of
  * independent values is -1/2. */
-static double spread(const double *v, size_t n, bool of_mean)
+static double spread(const double *v, size_t n, enum measure of)
 {
     double off[MAX_BLOCKS], all = 0, squares = 0, products = 0;
 
@@ -120,116 +88,75 @@ static double spread(const double *v, size_t n, bool of_mean)
         products += is_step ? 0 : first * second;
     }
     double rho = squares > 0 ? fmax(0, fmin(.9, 1 + 2 * products / squares)) : 0;
-    if (of_mean)
+    if (of == MEAN)
         sd = fmax(sd, sqrt(all / (double)(n - 1)));
     return fmax(sd / M_SQRT2, 1e-4) * SPREAD_MARGIN * sqrt((1 + rho) / (1 - rho));
 }
 
-/* Makes a series of blocks, each `every` of v joined. Returns false if there are too few. */
-static bool make_series(struct series *s, const struct block *v, size_t n_blocks, size_t every)
+/* Makes a series of blocks. Returns false if there are too few. */
+static bool make_series(struct series *s, const struct block *v, size_t n_blocks)
 {
     s->n = 0;
-    for (size_t b = 0; b < n_blocks; b += every) {
-        struct block x = {0};
-        for (size_t i = b; i < b + every && i < n_blocks; i++)
-            for (int own = 0; own < 2; own++) {
-                x.n[own] += v[i].n[own];
-                x.residual[own] += v[i].residual[own];
-                x.mean[own] += v[i].mean[own];
-            }
-        if (x.n[0] < LEAST_IN_BLOCK || x.n[1] < LEAST_IN_BLOCK)
+    for (size_t b = 0; b < n_blocks; b++) {
+        const double *n = v[b].n, *others = v[b].sum[0], *own = v[b].sum[1];
+
+        if (n[0] < LEAST_IN_BLOCK || n[1] < LEAST_IN_BLOCK)
             continue;
         s->block[s->n] = b;
-        s->typical[s->n] = x.residual[1] / x.n[1] - x.residual[0] / x.n[0];
-        s->mean[s->n++] = log(x.mean[1] / x.n[1] / (x.mean[0] / x.n[0]));
+        s->v[TYPICAL][s->n] = own[TYPICAL] / n[1] - others[TYPICAL] / n[0];
+        s->v[MEAN][s->n++] = log(own[MEAN] / n[1] / (others[MEAN] / n[0]));
     }
-    if (s->n < LEAST_BLOCKS)
-        return false;
-    s->sd_typical = spread(s->typical, s->n, false);
-    s->sd_mean = spread(s->mean, s->n, true);
-    return true;
+    for (int of = 0; s->n >= LEAST_BLOCKS && of < N_MEASURES; of++)
+        s->sd[of] = spread(s->v[of], s->n, of);
+    return s->n >= LEAST_BLOCKS;
 }
 
-/* An interval of a series. */
+/* ---- Intervals of a series ---- */
+
+/* Values [from, to); t: how far their mean is from 0, in standard errors. */
 struct interval {
     size_t from, to;
     double mean, t;
 };
 
 /* Finds the interval in [from, to) whose mean has the largest t, among those whose mean is above
- * `least`; t 0: there is none. sign -1: whose mean is below it. */
+ * `least`; t 0: there is none. */
 static struct interval find_interval(const double *v, double sd, size_t from, size_t to,
-                                     double least, int sign)
+                                     double least)
 {
     double sum[MAX_BLOCKS + 1] = {0};
     struct interval best = {0};
 
     for (size_t i = from; i < to; i++)
         sum[i + 1] = sum[i] + v[i];
-    for (size_t i = from; i + LEAST_SPAN <= to; i++)
-        for (size_t j = i + LEAST_SPAN; j <= to; j++) {
-            double n = (double)(j - i), mean = (sum[j] - sum[i]) / n;
-            double t = (sign > 0 ? mean : least - mean) * sqrt(n) / sd;
+    for (size_t i = from; i + LEAST_IN_BLOCK <= to; i++)
+        for (size_t j = i + LEAST_IN_BLOCK; j <= to; j++) {
+            double n = (double)(j - i), mean = (sum[j] - sum[i]) / n, t = mean * sqrt(n) / sd;
 
-            if ((sign > 0 ? mean > least : mean < least) && t > best.t)
+            if (mean > least && t > best.t)
                 best = (struct interval){i, j, mean, t};
         }
     return best;
 }
 
-/* ---- Intervals of a group ---- */
+/* Returns the surest interval of a series, of the typical request, unless the mean is surer. */
+static struct interval find_surer(const struct series *s, enum measure *of)
+{
+    struct interval x[N_MEASURES];
+
+    for (int k = 0; k < N_MEASURES; k++)
+        x[k] = find_interval(s->v[k], s->sd[k], 0, s->n, LEAST);
+    *of = x[MEAN].t > x[TYPICAL].t * MEAN_SURER ? MEAN : TYPICAL;
+    return x[*of];
+}
 
 struct answer {
     struct series of;
-    const double *v; /* the values that tell: typical or mean */
-    double sd;
-    bool by_mean; /* the mean of requests is slower, not the typical one */
+    enum measure measure; /* ... that tells */
     size_t n_blocks;
     struct interval found[LIKE_MAX_SPANS + 1];
     size_t n;
 };
-
-/* Finds the interval that is surest, at three scales of time, and its edges at the finest one; t 0:
- * there is none. */
-static struct interval find_surest(struct answer *a, const struct block *blocks)
-{
-    struct interval best = {0};
-    struct series s;
-    size_t from = 0, to = 0;
-
-    for (size_t every = 1; every <= 16; every *= 4) {
-        if (!make_series(&s, blocks, a->n_blocks, every))
-            break;
-        if (every == 1)
-            a->of = s;
-        struct interval of[2] = {
-            find_interval(s.typical, s.sd_typical, 0, s.n, log(SLOW_LEAST_RATIO), 1),
-            find_interval(s.mean, s.sd_mean, 0, s.n, log(SLOW_LEAST_RATIO), 1)};
-        bool by_mean = of[1].t > of[0].t * MEAN_SURER;
-        if (of[by_mean].t <= best.t)
-            continue;
-        best = of[by_mean];
-        a->by_mean = by_mean;
-        from = s.block[best.from] - (s.block[best.from] > 0 ? every : 0);
-        to = s.block[best.to - 1] + 2 * every;
-    }
-    a->v = a->by_mean ? a->of.mean : a->of.typical;
-    a->sd = a->by_mean ? a->of.sd_mean : a->of.sd_typical;
-    if (best.t < LEAST_T)
-        return (struct interval){0};
-    best.from = best.to = 0;
-    for (size_t i = 0; i < a->of.n; i++) {
-        best.from += a->of.block[i] < from;
-        best.to += a->of.block[i] < to;
-    }
-    struct interval fine = find_interval(a->v, a->sd, best.from, best.to, log(SLOW_LEAST_RATIO), 1);
-    if (fine.t == 0)
-        return best.from < best.to ? best : (struct interval){0};
-    /* A coarser scale may be surer: what it says of the spread holds for further intervals. */
-    a->sd = fmin(a->sd, fine.mean * sqrt((double)(fine.to - fine.from)) / best.t);
-    fine.t = best.t;
-    return fine;
-}
 
 static double mean_of(const double *v, size_t from, size_t to)
 {
@@ -241,20 +168,26 @@ static double mean_of(const double *v, size_t from, size_t to)
 
 static struct interval interval_of(const struct answer *a, size_t from, size_t to)
 {
-    double mean = mean_of(a->v, from, to);
-    return (struct interval){from, to, mean, mean * sqrt((double)(to - from)) / a->sd};
+    double mean = mean_of(a->of.v[a->measure], from, to);
+    double t = mean * sqrt((double)(to - from)) / a->of.sd[a->measure];
+
+    return (struct interval){from, to, mean, t};
 }
 
 /* Adds an interval, or its parts if the group was as fast as the others for a while in between.
  * Beyond LIKE_MAX_SPANS it counts them only. */
 static void add_interval(struct answer *a, struct interval x)
 {
-    struct interval gap = find_interval(a->v, a->sd, x.from, x.to, x.mean / 2, -1);
+    double faster[MAX_BLOCKS];
 
-    if (gap.t > FURTHER_T && gap.mean < x.mean / 4 && gap.from > x.from && gap.to < x.to) {
+    for (size_t i = x.from; i < x.to; i++)
+        faster[i] = x.mean / 2 - a->of.v[a->measure][i];
+    struct interval gap =
+        find_interval(faster, a->of.sd[a->measure], x.from, x.to, x.mean / NEXT_TO_NONE);
+    if (gap.t > FURTHER_T && gap.from > x.from && gap.to < x.to) {
         add_interval(a, interval_of(a, x.from, gap.from));
         add_interval(a, interval_of(a, gap.to, x.to));
-    } else if (x.mean > log(SLOW_LEAST_RATIO)) {
+    } else if (x.mean > LEAST) {
         a->found[a->n < LIKE_MAX_SPANS ? a->n : LIKE_MAX_SPANS] = x;
         a->n++;
     }
@@ -263,16 +196,17 @@ static void add_interval(struct answer *a, struct interval x)
 /* Finds all intervals in which a group is slow, in order of time. */
 static void find_intervals(struct answer *a, const struct block *blocks)
 {
-    struct interval best = find_surest(a, blocks);
-
-    a->n = 0;
-    if (best.t == 0)
+    if (!make_series(&a->of, blocks, a->n_blocks))
         return;
+    struct interval best = find_surer(&a->of, &a->measure), x;
+    const double *v = a->of.v[a->measure], sd = a->of.sd[a->measure];
     size_t from = best.from, to = best.to;
-    const double least = log(SLOW_LEAST_RATIO);
-    for (struct interval x; (x = find_interval(a->v, a->sd, 0, from, least, 1)).t > FURTHER_T;)
+
+    if (best.t < LEAST_T)
+        return;
+    while ((x = find_interval(v, sd, 0, from, LEAST)).t > FURTHER_T)
         from = x.from;
-    for (struct interval x; (x = find_interval(a->v, a->sd, to, a->of.n, least, 1)).t > FURTHER_T;)
+    while ((x = find_interval(v, sd, to, a->of.n, LEAST)).t > FURTHER_T)
         to = x.to;
     add_interval(a, interval_of(a, from, to));
     if (a->n > LIKE_MAX_SPANS || a->n == 0) {
@@ -281,58 +215,64 @@ static void find_intervals(struct answer *a, const struct block *blocks)
     }
 }
 
-static int64_t block_start_ns(const struct compared *x, const struct answer *a, size_t block)
-{
-    const struct course *c = x->l->c;
-    double into = (double)block / (double)a->n_blocks;
-
-    return block >= a->n_blocks ? c->end_ns
-                                : c->start_ns + (int64_t)(into * (double)(c->end_ns - c->start_ns));
-}
+/* ---- What is slow then ---- */
 
 /* Requests of a group [1] or of the others [0] in a span. */
 struct side {
-    double n, residual, times, load, late, late_residual, late_ns, busy_ns;
+    double n, residual, mean, times, load, late, late_residual, late_ns, busy_ns;
 };
+
+static size_t value_of(const struct compared *x, const struct like_row *r, int part)
+{
+    return part == LIKE_OP      ? x->l->classes[r->class].op
+           : part == LIKE_CLASS ? r->class
+                                : like_other_of(x, r);
+}
 
 static bool is_in_span(const struct compared *x, const struct like_span *g,
                        const struct like_part *part, const struct like_row *r)
 {
-    return r->start_ns >= g->start_ns && r->start_ns < g->end_ns && is_in_part(x, part, r);
+    bool is = r->start_ns >= g->start_ns && r->start_ns < g->end_ns;
+
+    for (int k = 0; k < LIKE_N_PARTS; k++)
+        is = is && (part->of[k] == SIZE_MAX || part->of[k] == value_of(x, r, k));
+    return is;
 }
 
-/* Adds up the requests in a span. Late are those above late_from (log). */
-static void add_sides(const struct compared *x, const struct like_span *g, float late_from,
+/* Adds up the requests of a part in a span. Late are those above late_from (log). */
+static void add_sides(const struct compared *x, const struct like_span *g, double late_from,
                       const struct like_part *part, struct side *of)
 {
+    memset(of, 0, 2 * sizeof *of);
     for (size_t i = 0; i < x->n; i++) {
         const struct asked *v = &x->v[i];
-        double n = v->row->n, ns = exp(v->row->y);
+        double n = v->row->n, late = v->residual > late_from ? n : 0, ns = exp(v->row->y);
         struct side *to = &of[v->own];
 
         if (!is_in_span(x, g, part, v->row))
             continue;
         to->n += n;
         to->residual += n * v->residual;
+        to->mean += n * exp(fmin(v->residual, MOST_EXCESS));
         to->times += n * exp(v->took);
         to->busy_ns += n * ns;
         to->load += n * v->row->load[LIKE_MEAN];
-        to->late += v->residual > late_from ? n : 0;
-        to->late_residual += v->residual > late_from ? n * v->residual : 0;
-        to->late_ns += v->residual > late_from ? n * ns : 0;
+        to->late += late;
+        to->late_residual += late * v->residual;
+        to->late_ns += late * ns;
     }
 }
 
 /* Returns the residual from which on a request is late: no more than one in so many of the others
  * is. */
-static float late_from(const struct compared *x, size_t one_in)
+static double late_from(const struct compared *x, size_t one_in)
 {
     size_t n = 0;
 
     for (size_t i = 0; i < x->n; i++)
         if (!x->v[i].own)
             x->scratch[n++] = x->v[i].residual;
-    return n > 0 ? (float)fmax(stats_select(x->scratch, n, n - 1 - n / one_in), M_LN2) : 0;
+    return n > 0 ? fmax(stats_select(x->scratch, n, n - 1 - n / one_in), M_LN2) : 0;
 }
 
 /* Returns the median of log durations in a span, of the group less that of the others. */
@@ -358,8 +298,7 @@ static bool is_tail(const struct side *of)
 
     for (int own = 0; own < 2; own++)
         rest[own] = (of[own].residual - of[own].late_residual) / fmax(of[own].n - of[own].late, 1);
-    return of[1].late / of[1].n > 2 * of[0].late / of[0].n &&
-           rest[1] - rest[0] < log(SLOW_LEAST_RATIO) / 2;
+    return of[1].late / of[1].n > 2 * of[0].late / of[0].n && rest[1] - rest[0] < LEAST / 2;
 }
 
 static double excess_of(const struct side *of)
@@ -367,54 +306,69 @@ static double excess_of(const struct side *of)
     return of[1].n > 0 && of[0].n > 0 ? of[1].residual / of[1].n - of[0].residual / of[0].n : 0;
 }
 
-/* Whether the requests of a part have the excess of a span, and all others next to none. */
-static bool is_of_part(const struct compared *x, const struct like_span *g,
-                       const struct like_part *part, const struct side *all)
+/* Returns how many times as long a group's requests take on average. */
+static double times_of(const struct side *of)
 {
-    struct side in[2] = {0}, rest[2];
-
-    add_sides(x, g, INFINITY, part, in);
-    for (int own = 0; own < 2; own++)
-        rest[own] = (struct side){.n = all[own].n - in[own].n,
-                                  .residual = all[own].residual - in[own].residual};
-    return in[1].n >= LEAST_IN_STRATA && rest[1].n >= LEAST_IN_STRATA &&
-           excess_of(in) > log(SLOW_LEAST_RATIO) && excess_of(rest) < excess_of(in) / 4 &&
-           excess_of(rest) < log(SLOW_LEAST_RATIO) / 2;
+    return of[1].times / of[1].n / (of[0].times / of[0].n);
 }
 
-/* The i-th part of all requests: an operation, a class, or another party. False: there are no more.
- * Of many classes, or of many parties, none is a part. */
-static bool nth_part(const struct compared *x, size_t i, struct like_part *p)
+static void take_away(struct side *of, const struct side *x)
 {
-    size_t n_ops = x->l->c->n_ops > 1 ? x->l->c->n_ops : 0;
-    size_t n_classes =
-        x->l->n_classes > n_ops + 1 && x->l->n_classes <= FEW_GROUPS ? x->l->n_classes : 0;
-    size_t n_others = x->n_others > 1 && x->n_others <= FEW_GROUPS ? x->n_others : 0;
-
-    *p = all_parts;
-    if (i < n_ops)
-        p->op = i;
-    else if (i < n_ops + n_classes)
-        p->class = i - n_ops;
-    else if (i < n_ops + n_classes + n_others)
-        p->other = i - n_ops - n_classes;
-    return i < n_ops + n_classes + n_others;
-}
-
-/* Narrows the part to that of the first one that alone is slow, of each kind. */
-static struct like_part narrow(const struct compared *x, const struct like_span *g,
-                               const struct side *all)
-{
-    struct like_part p, part = all_parts;
-
-    for (size_t i = 0; nth_part(x, i, &p); i++) {
-        struct like_part both = {part.op != SIZE_MAX ? part.op : p.op,
-                                 part.class != SIZE_MAX ? part.class : p.class,
-                                 part.other != SIZE_MAX ? part.other : p.other};
-        if (memcmp(&both, &part, sizeof part) != 0 && is_of_part(x, g, &both, all))
-            part = both;
+    for (int own = 0; own < 2; own++) {
+        of[own].n -= x[own].n;
+        of[own].residual -= x[own].residual;
+        of[own].times -= x[own].times;
+        of[own].busy_ns -= x[own].busy_ns;
     }
+}
+
+/* Narrows the part to that of the first operation, class and other party that alone is slow: its
+ * requests have the excess of the span, and all others next to none. Of many classes, or of many
+ * parties, none is a part. Fills in the sides of the part and of the rest. */
+static struct like_part narrow(const struct compared *x, const struct like_span *g, double late,
+                               struct side *of, struct side *rest)
+{
+    const size_t n[LIKE_N_PARTS] = {x->l->c->n_ops, x->l->n_classes, x->n_others};
+    struct like_part part = all_parts;
+    struct side all[2];
+
+    add_sides(x, g, late, &all_parts, all);
+    memcpy(of, all, sizeof all);
+    memset(rest, 0, sizeof all);
+    for (int k = 0; k < LIKE_N_PARTS; k++)
+        for (size_t i = 0; i < n[k] && n[k] > 1 && n[k] <= LIKE_FEW_GROUPS; i++) {
+            struct like_part p = part;
+            struct side in[2], out[2];
+
+            p.of[k] = i;
+            add_sides(x, g, late, &p, in);
+            memcpy(out, all, sizeof all);
+            take_away(out, in);
+            if (in[1].n < LEAST_OF_ALL || out[1].n < LEAST_OF_ALL || in[1].n == of[1].n ||
+                excess_of(in) < LEAST || excess_of(out) > excess_of(in) / NEXT_TO_NONE ||
+                excess_of(out) > LEAST / 2)
+                continue;
+            part = p;
+            memcpy(of, in, sizeof in);
+            memcpy(rest, out, sizeof out);
+            break;
+        }
     return part;
+}
+
+/* Returns by how much longer a request of a group takes on average. */
+static double longer_ns(const struct side *of)
+{
+    return of[1].n > 0 ? of[1].busy_ns / of[1].n * (1 - 1 / times_of(of)) : 0;
+}
+
+static int64_t block_start_ns(const struct compared *x, const struct answer *a, size_t block)
+{
+    const struct course *c = x->l->c;
+    double into = (double)block / (double)a->n_blocks;
+
+    return block >= a->n_blocks ? c->end_ns
+                                : c->start_ns + (int64_t)(into * (double)(c->end_ns - c->start_ns));
 }
 
 /* Returns the number of groups that a slow one is compared with at a time. */
@@ -422,92 +376,60 @@ static double n_reference(const struct compared *x, int64_t ns)
 {
     double n = 0;
     for (size_t k = 0; k < x->n_groups; k++)
-        n += like_is_slow_at(x, k, ns) ? 0 : 1;
+        n += like_is_slow_at(&x->slow[k], ns) ? 0 : 1;
     return fmax(n - 1, 1);
 }
 
-static struct like_span span_of(const struct compared *x, const struct answer *a,
-                                const struct interval *v, float late)
+/* Fills in an interval as a span. Returns false if it is none: the requests of a part only share a
+ * wait, if the others take longer, too, by at least half as much time. A queue of long requests
+ * delays a short one by many times its own duration, which the load in flight explains. */
+static bool fill_span(const struct compared *x, const struct answer *a, const struct interval *v,
+                      double late, struct like_span *g)
 {
     const struct course *c = x->l->c;
     bool is_all = v->to == 0;
-    struct side of[2] = {0};
-    struct like_span g = {
+    const double *of_block = a->of.v[a->measure];
+    struct side of[2], rest[2];
+
+    *g = (struct like_span){
         .start_ns = is_all ? c->start_ns : block_start_ns(x, a, a->of.block[v->from]),
         .end_ns = is_all ? c->end_ns : block_start_ns(x, a, a->of.block[v->to - 1] + 1),
         .t = v->t};
-
     /* No onset is claimed unless the time before was normal, or nothing could be compared then, and
      * likewise at the end. */
     double edge_ns = SLOW_EDGE_FRAC * (double)(c->end_ns - c->start_ns);
-    g.has_start = !is_all && (v->from >= LEAST_SPAN || v->from == 0) &&
-                  (double)(g.start_ns - c->start_ns) > edge_ns &&
-                  mean_of(a->v, 0, v->from) < v->mean / 2;
-    g.has_end = !is_all && (v->to + LEAST_SPAN <= a->of.n || v->to == a->of.n) &&
-                (double)(c->full_until_ns - g.end_ns) > edge_ns &&
-                mean_of(a->v, v->to, a->of.n) < v->mean / 2;
-    add_sides(x, &g, late, &all_parts, of);
-    g.part = narrow(x, &g, of);
-    if (memcmp(&g.part, &all_parts, sizeof g.part) != 0) {
-        memset(of, 0, sizeof of);
-        add_sides(x, &g, late, &g.part, of);
-    }
-    g.is_tail = c->has_requests && is_tail(of);
-    double took = median_excess(x, &g);
-    double times = of[1].times / of[1].n / (of[0].times / of[0].n);
-    g.n = of[1].n;
-    g.ratio = g.is_tail ? times : exp(took);
-    g.load_ratio = a->by_mean && !is_all ? exp(v->mean) : exp(excess_of(of));
+    g->has_start = !is_all && (v->from >= LEAST_IN_BLOCK || v->from == 0) &&
+                   (double)(g->start_ns - c->start_ns) > edge_ns &&
+                   mean_of(of_block, 0, v->from) < v->mean / 2;
+    g->has_end = !is_all && (v->to + LEAST_IN_BLOCK <= a->of.n || v->to == a->of.n) &&
+                 (double)(c->full_until_ns - g->end_ns) > edge_ns &&
+                 mean_of(of_block, v->to, a->of.n) < v->mean / 2;
+    g->part = narrow(x, g, late, of, rest);
+    g->is_tail = c->has_requests && is_tail(of);
+    g->n = of[1].n;
+    g->ratio = g->is_tail ? times_of(of) : exp(median_excess(x, g));
+    g->load_ratio =
+        a->measure == MEAN ? of[1].mean / of[1].n / (of[0].mean / of[0].n) : exp(excess_of(of));
     if (!c->has_requests) { /* a load that grows in proportion explains as much */
         double more = of[1].load / of[1].n - of[0].load / of[0].n;
-        g.load_ratio = g.ratio * exp(-fmax(more, 0) * x->l->most[LIKE_MEAN] / LIKE_LEVELS);
-        g.is_load = more > 1 || c->clients.n > 1;
-        if (of[1].n * n_reference(x, g.start_ns) >
+        g->load_ratio = g->ratio * exp(-fmax(more, 0));
+        g->is_load = more > log(LEAST_LONGER) || c->clients.n > 1;
+        if (of[1].n * n_reference(x, g->start_ns) >
             LEAST_LONGER * of[0].n) /* it is sent more requests */
-            g.ratio = fmin(g.ratio, g.load_ratio);
+            g->ratio = fmin(g->ratio, g->load_ratio);
     }
-    g.lost_frac = fmax(0, of[1].busy_ns * (1 - 1 / times) / x->l->busy_ns);
-    g.late = of[1].late / of[1].n;
-    g.others_late = of[0].late / of[0].n;
-    g.late_ns = of[1].late_ns / fmax(of[1].late, 1);
-    return g;
+    g->lost_frac = fmax(0, of[1].busy_ns * (1 - 1 / times_of(of)) / x->l->busy_ns);
+    g->late = of[1].late / of[1].n;
+    g->others_late = of[0].late / of[0].n;
+    g->late_ns = of[1].late_ns / fmax(of[1].late, 1);
+    return g->ratio >= LEAST_LONGER &&
+           ((g->part.of[LIKE_OP] == SIZE_MAX && g->part.of[LIKE_CLASS] == SIZE_MAX) ||
+            g->ratio <= SLOW_LEAST_RATIO * g->load_ratio || longer_ns(rest) <= longer_ns(of) / 2);
 }
 
-/* Whether a part of a group's requests only shares a wait: its other requests take longer, too, by
- * at least half as much time. A queue of long requests delays a short one by many times its own
- * duration, which the load in flight explains. If no other request can be compared, that is not
- * known. means: scratch memory, four values for each class. */
-static bool is_shared_wait(const struct compared *x, size_t group, const struct like_span *g,
-                           double *means)
-{
-    const struct like *l = x->l;
-    double(*v)[4] = (double(*)[4])means, n[2] = {0}, more_ns[2] = {0};
+/* ---- Tails ---- */
 
-    if (g->part.op == SIZE_MAX && g->part.class == SIZE_MAX)
-        return false;
-    memset(v, 0, l->n_classes * sizeof *v);
-    for (size_t i = 0; i < l->n; i++) {
-        const struct like_row *r = &l->v[i];
-        int own = like_group_of(x, r) == group;
-
-        if (r->start_ns < g->start_ns || r->start_ns >= g->end_ns)
-            continue;
-        v[r->class][own] += r->n;
-        v[r->class][2 + own] += r->n * exp(r->y);
-    }
-    for (size_t k = 0; k < l->n_classes; k++) {
-        bool in = g->part.class == SIZE_MAX ? l->classes[k].op == g->part.op : k == g->part.class;
-
-        if (v[k][0] < LEAST_IN_STRATA || v[k][1] < LEAST_IN_STRATA)
-            continue;
-        n[in] += v[k][1];
-        more_ns[in] += v[k][3] - v[k][2] / v[k][0] * v[k][1];
-    }
-    bool has_load = g->ratio > SLOW_LOAD_MATTERS * g->load_ratio;
-    return has_load && (n[0] == 0 || more_ns[0] / n[0] > more_ns[1] / fmax(n[1], 1) / 2);
-}
-
-/* Requests of the others [0] and of the group [1], late ones, and how many are expected to be late
+/* Requests of the group [1] and of the others [0], late ones, and how many are expected to be late
  * at their load. */
 struct late {
     double n[2], late[2], expected[2];
@@ -515,81 +437,35 @@ struct late {
 
 static size_t load_of(const struct asked *r)
 {
-    return (size_t)r->row->load[LIKE_MEAN] * LATE_LOADS / LIKE_LEVELS;
+    return (size_t)fmin(r->row->load[LIKE_MEAN] / LEAST, N_LOADS - 1);
 }
 
-/* Adds up the requests in a span (NULL: all) by load. Returns whether the others met the loads of
- * most requests of the group. */
-static bool add_by_load(const struct compared *x, const struct like_span *g, float late,
+/* Adds up the requests in a span by load; late are those above late_from (log). Returns whether the
+ * others met the loads of most requests of the group. */
+static bool add_by_load(const struct compared *x, const struct like_span *g, double late_from,
                         struct late *v)
 {
     double n = 0, n_met = 0;
 
     for (size_t i = 0; i < x->n; i++) {
         const struct asked *r = &x->v[i];
-        if (g != NULL && !is_in_span(x, g, &all_parts, r->row))
+        if (!is_in_span(x, g, &all_parts, r->row))
             continue;
         v[load_of(r)].n[r->own] += r->row->n;
-        v[load_of(r)].late[r->own] += r->residual > late ? r->row->n : 0;
+        v[load_of(r)].late[r->own] += r->residual > late_from ? r->row->n : 0;
     }
-    for (size_t k = 0; k < LATE_LOADS; k++) {
+    for (size_t k = 0; k < N_LOADS; k++) {
         n += v[k].n[1];
-        n_met += v[k].n[0] >= SLOW_LEAST_SAMPLES ? v[k].n[1] : 0;
+        n_met += v[k].n[0] >= TAIL_LEAST ? v[k].n[1] : 0;
     }
     return 2 * n_met >= n;
-}
-
-/* Fills in which share of requests is late at each load, as of the others. At loads that they did
- * not meet, requests do not count (NAN); if most of the group's do so, as many may be late as if
- * durations were exponential: those of busy servers of one queue are at most that. */
-static void late_by_load(const struct compared *x, double share, float late, double *by_load)
-{
-    struct late v[LATE_LOADS] = {0};
-    double unmet = add_by_load(x, NULL, late, v) ? NAN : fmax(share, exp(-exp(late - EULER)));
-
-    for (size_t k = 0; k < LATE_LOADS; k++)
-        by_load[k] =
-            v[k].n[0] < SLOW_LEAST_SAMPLES ? unmet : (v[k].late[0] + 10 * share) / (v[k].n[0] + 10);
-}
-
-/* Returns how sure it is that more of a group's requests are late than of the others' at the same
- * time and load, by so much and as steadily that neither chance nor an event explains it; 0: not.
- */
-static double t_of_late(const struct compared *x, double share, float late)
-{
-    struct late v[TAIL_BLOCKS] = {0}, all = {0};
-    double off[TAIL_BLOCKS], expected = 0, by_load[LATE_LOADS];
-
-    late_by_load(x, share, late, by_load);
-    for (size_t i = 0; i < x->n; i++) {
-        const struct asked *r = &x->v[i];
-        double of_load = by_load[load_of(r)];
-        struct late *to = &v[like_block_of(x, r->row, TAIL_BLOCKS)];
-
-        if (isnan(of_load))
-            continue;
-        to->late[r->own] += r->residual > late ? r->row->n : 0;
-        all.late[r->own] += r->residual > late ? r->row->n : 0;
-        to->expected[r->own] += r->row->n * of_load;
-    }
-    for (size_t b = 0; b < TAIL_BLOCKS; b++) {
-        double usual = v[b].expected[1] * (v[b].late[0] + share) / (v[b].expected[0] + share);
-        expected += usual;
-        off[b] = v[b].late[1] - usual;
-    }
-    double more = all.late[1] - expected;
-    double variance = TAIL_BLOCKS * search_long_run_variance(off, TAIL_BLOCKS);
-
-    if (all.late[1] < TAIL_LEAST || all.late[1] < 2 * expected || more < FURTHER_T * sqrt(variance))
-        return 0;
-    return more / sqrt(fmax(2 * expected, 1) * fmax(variance / all.late[1], 1));
 }
 
 /* Whether a host is sent more than each other one, and has more in flight than they met: a fast
  * host would be busy, too, so nothing is known of it. */
 static bool is_sent_more(const struct compared *x, size_t group, const struct like_span *g)
 {
-    struct late v[LATE_LOADS] = {0};
+    struct late v[N_LOADS] = {0};
     double most = 0;
 
     if (x->groups != LIKE_HOSTS || !x->l->c->has_requests || add_by_load(x, g, INFINITY, v))
@@ -603,16 +479,61 @@ static bool is_sent_more(const struct compared *x, size_t group, const struct li
     return x->n_of[group] > LEAST_LONGER * most + FURTHER_T * sqrt(most);
 }
 
+/* Fills in which share of requests is late at each load, as of the others. At loads that they did
+ * not meet, requests do not count (NAN); if most of the group's do so, as many may be late as if
+ * durations were exponential: those of busy servers of one queue are at most that. */
+static void late_by_load(const struct compared *x, double share, double late_from, double *by_load)
+{
+    const struct like_span all = {.start_ns = INT64_MIN, .end_ns = INT64_MAX};
+    struct late v[N_LOADS] = {0};
+    double unmet =
+        add_by_load(x, &all, late_from, v) ? NAN : fmax(share, exp(-exp(late_from - EULER)));
+
+    for (size_t k = 0; k < N_LOADS; k++)
+        by_load[k] =
+            v[k].n[0] < TAIL_LEAST ? unmet : (v[k].late[0] + 10 * share) / (v[k].n[0] + 10);
+}
+
+/* Returns how sure it is that more of a group's requests are late than of the others' at the same
+ * time and load, by so much and as steadily that neither chance nor an event explains it; 0: not.
+ */
+static double t_of_late(const struct compared *x, size_t n_blocks, double share, double late_from)
+{
+    struct late v[MAX_BLOCKS] = {0};
+    double off[MAX_BLOCKS], by_load[N_LOADS], n = 0, more = 0;
+
+    late_by_load(x, share, late_from, by_load);
+    for (size_t i = 0; i < x->n; i++) {
+        const struct asked *r = &x->v[i];
+        struct late *to = &v[like_block_of(x, r->row, n_blocks)];
+
+        if (isnan(by_load[load_of(r)]))
+            continue;
+        to->late[r->own] += r->residual > late_from ? r->row->n : 0;
+        to->expected[r->own] += r->row->n * by_load[load_of(r)];
+    }
+    for (size_t b = 0; b < n_blocks; b++) {
+        off[b] =
+            v[b].late[1] - v[b].expected[1] * (v[b].late[0] + share) / (v[b].expected[0] + share);
+        n += v[b].late[1];
+        more += off[b];
+    }
+    return n < TAIL_LEAST || more < n / 2
+               ? 0
+               : more / sqrt((double)n_blocks * search_long_run_variance(off, n_blocks));
+}
+
 /* Finds a tail among the latest hundredth, or thousandth, of the others' requests. Returns from
  * which residual on a request is late. */
-static float find_tail(const struct compared *x, struct answer *a)
+static double find_tail(const struct compared *x, struct answer *a)
 {
-    float late = late_from(x, 100), later = late_from(x, 1000);
-    double t = t_of_late(x, 1e-2, late), t_later = t_of_late(x, 1e-3, later);
+    double late = late_from(x, 100), later = late_from(x, 1000);
+    double t = t_of_late(x, a->n_blocks, 1e-2, late),
+           t_later = t_of_late(x, a->n_blocks, 1e-3, later);
 
-    if (fmax(t, t_later) < LEAST_T)
+    if (fmax(t, t_later) < FURTHER_T)
         return late;
-    a->by_mean = true;
+    a->measure = MEAN;
     a->found[0] = (struct interval){0, 0, 0, fmax(t, t_later)};
     a->n = 1;
     return t_later > t ? later : late;
@@ -623,70 +544,59 @@ static bool ask(struct compared *x, size_t group, struct like_slow *to, struct e
 {
     struct block blocks[MAX_BLOCKS];
     struct answer *a;
-    double n = fill_residuals(x, group);
+    double n[2] = {0};
 
-    to->group = group;
-    to->n = 0;
-    if (n < LEAST_BLOCKS * LEAST_IN_BLOCK)
+    *to = (struct like_slow){.group = group};
+    like_compare(x, group, LEAST_OF_ALL);
+    for (size_t i = 0; i < x->n; i++)
+        n[x->v[i].own] += x->v[i].row->n;
+    if (fmin(n[0], n[1]) < LEAST_BLOCKS * LEAST_IN_BLOCK)
         return true;
     if (!mem_cleared(&a, 1, e))
         return false;
-    a->n_blocks = fill_blocks(x, n, blocks);
+    a->n_blocks = fill_blocks(x, fmin(n[0], n[1]), blocks);
     find_intervals(a, blocks);
-    float late = a->n == 0 && x->l->c->has_requests ? find_tail(x, a) : late_from(x, 100);
-    for (size_t i = 0; i < a->n; i++) {
-        struct like_span *g = &to->v[to->n];
-        *g = span_of(x, a, &a->found[i], late);
-        to->n += g->ratio >= LEAST_LONGER && !is_shared_wait(x, group, g, x->means) &&
-                 !is_sent_more(x, group, g);
-    }
+    double late = a->n == 0 && x->l->c->has_requests ? find_tail(x, a) : late_from(x, 100);
+    for (size_t i = 0; i < a->n; i++)
+        to->n += fill_span(x, a, &a->found[i], late, &to->v[to->n]) &&
+                 !is_sent_more(x, group, &to->v[to->n]);
     free(a);
     return true;
 }
 
 /* ---- All groups ---- */
 
-/* Adds the requests of each group, and of all together, by block. */
-static void fill_screen(struct compared *x, struct block (*v)[LIKE_SCREEN_BLOCKS])
-{
-    like_add_strata(x, SIZE_MAX);
-    for (size_t i = 0; i < x->n; i++) {
-        const struct like_row *r = x->v[i].row;
-        const double *s = x->strata[x->stratum[r - x->l->v]];
-        double off = x->v[i].residual - s[SUM_OTHERS] / s[N_OTHERS];
-        size_t b = like_block_of(x, r, LIKE_SCREEN_BLOCKS);
-
-        add_to_block(&v[x->n_groups][b], 0, r->n, off);
-        add_to_block(&v[like_group_of(x, r)][b], 1, r->n, off);
-    }
-    for (size_t k = 0; k < x->n_groups; k++)
-        for (size_t b = 0; b < LIKE_SCREEN_BLOCKS; b++) {
-            v[k][b].n[0] = v[x->n_groups][b].n[0];
-            v[k][b].residual[0] = v[x->n_groups][b].residual[0];
-            v[k][b].mean[0] = v[x->n_groups][b].mean[0];
-        }
-}
-
-/* Of many groups, chooses those that may be slow, MOST_CANDIDATES at most: each is compared with
- * all, by blocks that are few. False: out of memory. */
+/* Of many groups, marks those that may be slow: whose requests take longer than those of all. */
 static bool choose_candidates(struct compared *x, struct err *e)
 {
-    struct block(*v)[LIKE_SCREEN_BLOCKS];
+    struct block(*v)[LIKE_SCREEN_BLOCKS] = NULL, all[LIKE_SCREEN_BLOCKS] = {0};
     double *t = NULL;
-    size_t n = x->n_groups, n_chosen = n;
-    bool ok = mem_cleared(&v, n + 1, e) && mem_cleared(&t, n, e);
+    size_t n_chosen = SIZE_MAX;
+    bool ok = mem_cleared(&v, x->n_groups, e) && mem_cleared(&t, x->n_groups, e);
 
     if (ok)
-        fill_screen(x, v);
-    for (size_t k = 0; ok && k < n; k++) {
-        struct series s;
-        if (make_series(&s, v[k], LIKE_SCREEN_BLOCKS, 1))
-            t[k] = fmax(find_interval(s.typical, s.sd_typical, 0, s.n, log(SLOW_LEAST_RATIO), 1).t,
-                        find_interval(s.mean, s.sd_mean, 0, s.n, log(SLOW_LEAST_RATIO), 1).t);
+        like_compare(x, SIZE_MAX, 1);
+    for (size_t i = 0; ok && i < x->n; i++) {
+        const struct like_row *r = x->v[i].row;
+        size_t b = like_block_of(x, r, LIKE_SCREEN_BLOCKS);
+
+        add_to_block(&v[like_group_of(x, r)][b], 1, r->n, x->v[i].residual);
+        add_to_block(&all[b], 0, r->n, x->v[i].residual);
     }
-    for (double least = LEAST_T / 2; ok && n_chosen > MOST_CANDIDATES; least *= 2) {
+    for (size_t k = 0; ok && k < x->n_groups; k++) {
+        struct series s;
+        enum measure of;
+
+        for (int b = 0; b < LIKE_SCREEN_BLOCKS; b++) {
+            v[k][b].n[0] = all[b].n[0];
+            memcpy(v[k][b].sum[0], all[b].sum[0], sizeof all[b].sum[0]);
+        }
+        if (make_series(&s, v[k], LIKE_SCREEN_BLOCKS))
+            t[k] = find_surer(&s, &of).t;
+    }
+    for (double least = FURTHER_T; ok && n_chosen > MOST_CANDIDATES; least *= 2) {
         n_chosen = 0;
-        for (size_t k = 0; k < n; k++)
+        for (size_t k = 0; k < x->n_groups; k++)
             n_chosen += x->may_be_slow[k] = t[k] > least;
     }
     free(v);
@@ -702,57 +612,51 @@ static size_t count_groups(const struct like *l, enum like_groups groups)
 }
 
 /* Returns the client of a host that both meet no other; SIZE_MAX: there is none. */
-static size_t client_of_pair(const struct like *l, size_t host)
+static size_t client_of_pair(const struct course *c, size_t host)
 {
-    size_t client = SIZE_MAX;
-    bool alone = true;
+    size_t client = SIZE_MAX, n = 0;
 
-    for (size_t i = 0; i < l->n; i++)
-        if (l->v[i].host == host) {
-            alone = alone && (client == SIZE_MAX || client == l->v[i].client);
-            client = l->v[i].client;
-        }
-    for (size_t i = 0; alone && i < l->n; i++)
-        alone = l->v[i].client != client || l->v[i].host == host;
-    return alone ? client : SIZE_MAX;
+    for (size_t i = 0; i < c->n_places; i++)
+        client = c->hosts.of_place[i] == host ? c->clients.of_place[i] : client;
+    for (size_t i = 0; i < c->n_places; i++)
+        n += c->hosts.of_place[i] == host || c->clients.of_place[i] == client;
+    return n == 1 ? client : SIZE_MAX;
 }
 
-/* Whether there is such a host; of many none is looked for. */
-static bool has_pair(const struct like *l)
+static bool init(struct compared *x, const struct like_found *found, struct err *e)
 {
-    bool has = false;
+    const struct like *l = found->l;
+    const struct course *c = l->c;
+    size_t n = count_groups(l, found->groups), n_may = 0;
+    bool across = !c->has_requests || found->groups == LIKE_PAIRS;
 
-    for (size_t k = 0; l->c->clients.n > 1 && l->c->hosts.n <= FEW_GROUPS && k < l->c->hosts.n; k++)
-        has = has || client_of_pair(l, k) != SIZE_MAX;
-    return has;
-}
-
-static bool init(struct compared *x, const struct like *l, enum like_groups groups, struct err *e)
-{
-    size_t n = count_groups(l, groups);
-
-    *x = (struct compared){.l = l,
-                           .groups = groups,
-                           .n_groups = n,
-                           .n_others = !l->c->has_requests || groups == LIKE_PAIRS ? 1
-                                       : groups == LIKE_HOSTS                      ? l->c->clients.n
-                                                                                   : l->c->hosts.n};
-    if (!mem_new(&x->stratum, l->n, e) || !like_number_strata(x, e) ||
-        !mem_cleared(&x->slow, n, e) || !mem_new(&x->may_be_slow, n, e) ||
-        !mem_new(&x->met, n, e) || !mem_new(&x->n_of, n, e) ||
-        !mem_new(&x->strata, x->n_strata, e) || !mem_new(&x->v, l->n, e) ||
-        !mem_new(&x->scratch, l->n, e) || !mem_new(&x->means, 4 * l->n_classes, e) ||
-        (n <= FEW_GROUPS && !mem_cleared(&x->of_group, n, e)))
+    *x = (struct compared){.l = l, .groups = found->groups, .n_groups = n};
+    x->n_others = across ? 1 : found->groups == LIKE_HOSTS ? c->clients.n : c->hosts.n;
+    x->n_strata = l->n_classes * x->n_others;
+    if (!mem_cleared(&x->may_be_slow, n, e))
         return false;
     for (size_t k = 0; k < n; k++)
-        x->may_be_slow[k] = groups != LIKE_PAIRS || client_of_pair(l, k) != SIZE_MAX;
-    like_choose_knots(x);
-    return like_refer(x, e) && (n <= FEW_GROUPS || choose_candidates(x, e));
+        n_may += x->may_be_slow[k] =
+            found->groups == LIKE_OBJECTS ? k + 1 < n
+            : found->groups == LIKE_PAIRS
+                ? c->clients.n > 1 && n <= LIKE_FEW_GROUPS && client_of_pair(c, k) != SIZE_MAX
+                : true;
+    if (n_may == 0 || n < 2 || l->n == 0) {
+        x->n_groups = 0;
+        return true;
+    }
+    if (!mem_cleared(&x->slow, n, e) || !mem_new(&x->met, n, e) || !mem_new(&x->n_of, n, e) ||
+        !mem_new(&x->strata, x->n_strata, e) || !mem_new(&x->v, l->n, e) ||
+        !mem_new(&x->scratch, l->n, e) ||
+        (n <= LIKE_FEW_GROUPS && !mem_cleared(&x->of_group, n, e)) || !like_fit_init(x, e))
+        return false;
+    like_refer(x);
+    return n <= LIKE_FEW_GROUPS || choose_candidates(x, e);
 }
 
 static void fini(struct compared *x)
 {
-    free(x->stratum);
+    free(x->cells);
     free(x->slow);
     free(x->may_be_slow);
     free(x->met);
@@ -761,11 +665,10 @@ static void fini(struct compared *x)
     free(x->strata);
     free(x->v);
     free(x->scratch);
-    free(x->means);
 }
 
 /* Returns how many of n groups are slow at one time, at most. */
-static size_t count_at_once(const struct compared *x, const struct like_slow *v, size_t n)
+static size_t count_at_once(const struct like_slow *v, size_t n)
 {
     size_t most = 0;
 
@@ -773,7 +676,7 @@ static size_t count_at_once(const struct compared *x, const struct like_slow *v,
         for (size_t k = 0; k < v[i].n; k++) {
             size_t at_once = 0;
             for (size_t j = 0; j < n; j++)
-                at_once += like_is_slow_at(x, v[j].group, v[i].v[k].start_ns);
+                at_once += like_is_slow_at(&v[j], v[i].v[k].start_ns);
             most = at_once > most ? at_once : most;
         }
     return most;
@@ -781,54 +684,46 @@ static size_t count_at_once(const struct compared *x, const struct like_slow *v,
 
 /* Asks for each group; those that are slow leave the reference of the others in their time, and all
  * are asked again. If all are slow at once, none is: nothing is left to compare with. */
-static bool ask_all(struct compared *x, struct like_slow *found, size_t *n, struct err *e)
+static bool ask_all(struct compared *x, struct like_found *found, struct err *e)
 {
-    size_t n_asked = x->n_groups - (x->groups == LIKE_OBJECTS);
-    bool ok = true;
+    bool ok = true, same = false;
 
-    for (int round = 0; ok && round < ROUNDS; round++) {
-        size_t n_slow = 0;
-        bool same = true;
-
-        for (size_t k = 0; ok && k < n_asked; k++) {
-            if (!x->may_be_slow[k])
-                continue;
-            ok = ask(x, k, &found[n_slow], e);
-            n_slow += found[n_slow].n > 0;
-        }
+    for (int round = 0; ok && !same && round <= 2; round++) {
+        found->n = 0;
+        for (size_t k = 0; ok && k < x->n_groups; k++)
+            if (x->may_be_slow[k]) {
+                ok = ask(x, k, &found->v[found->n], e);
+                found->n += found->v[found->n].n > 0;
+            }
+        found->n_at_once = count_at_once(found->v, found->n);
+        if (found->n_at_once == x->n_groups)
+            found->n = 0;
+        same = true;
         for (size_t k = 0, i = 0; k < x->n_groups; k++) {
-            bool is = i < n_slow && found[i].group == k;
+            bool is = i < found->n && found->v[i].group == k;
             same = same && (x->slow[k].n > 0) == is;
-            x->slow[k] = is ? found[i] : (struct like_slow){0};
-            i += is;
+            x->slow[k] = is ? found->v[i++] : (struct like_slow){0};
         }
-        *n = count_at_once(x, found, n_slow) < x->n_groups ? n_slow : 0;
-        if (same || *n == 0)
-            break;
-        ok = ok && like_refer(x, e);
+        same = same || found->n == 0;
+        if (ok && !same)
+            like_refer(x);
     }
-    for (size_t k = 0; *n == 0 && k < x->n_groups; k++)
-        x->slow[k].n = 0;
     return ok;
 }
 
 bool like_find(struct like_found *found, struct err *e)
 {
-    const struct like *l = found->l;
-    size_t n_groups = count_groups(l, found->groups);
-    struct compared x;
+    struct compared x = {0};
 
-    if (n_groups < 2 || l->n == 0 || (found->groups == LIKE_PAIRS && !has_pair(l)))
-        return true;
-    if (!mem_new(&found->v, n_groups + 1, e))
+    if (!mem_new(&found->v, count_groups(found->l, found->groups) + 1, e))
         return false;
-    bool ok = init(&x, l, found->groups, e) && ask_all(&x, found->v, &found->n, e);
+    bool ok = init(&x, found, e) && ask_all(&x, found, e);
     for (size_t i = 0; found->groups == LIKE_PAIRS && i < found->n; i++)
         for (size_t k = 0; k < found->v[i].n; k++) {
-            found->v[i].v[k].is_pair = true;
-            found->v[i].v[k].part.other = client_of_pair(l, found->v[i].group);
+            struct like_span *g = &found->v[i].v[k];
+            g->is_pair = true;
+            g->part.of[LIKE_OTHER] = client_of_pair(found->l->c, found->v[i].group);
         }
-    found->n_at_once = count_at_once(&x, found->v, found->n);
     fini(&x);
     return ok;
 }

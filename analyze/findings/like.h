@@ -28,15 +28,16 @@ enum like_load {
     LIKE_N_LOADS
 };
 
-#define LIKE_MOST_IN_FLIGHT 16. /* log of the requests in flight at a group, by seconds */
-#define LIKE_LEVELS         256 /* a load is kept as one of so many steps up to the largest one */
+#define LIKE_FEW_GROUPS 16
+#define LIKE_WANTED     (1 << 14) /* requests to compare */
+#define LIKE_PER_PLACE  64        /* ... and more for each pair of a host and a client */
 
 /* A successful request, or by seconds the requests of one operation, second and group. */
 struct like_row {
     int64_t start_ns;
     float n; /* requests */
     float y; /* log of the duration in ns */
-    uint8_t load[LIKE_N_LOADS];
+    float load[LIKE_N_LOADS];
     uint32_t class, host, client, object;
 };
 
@@ -59,7 +60,6 @@ struct like {
     size_t n_objects; /* those that are read or written most, and one for all others; 0: no object
                          stands out */
     double busy_ns;   /* time of all requests */
-    float most[LIKE_N_LOADS]; /* the largest load, which has the highest level */
 };
 
 /* Makes c->requests, empty, of a course that has its extent, tables, places, hosts and clients.
@@ -84,8 +84,9 @@ bool like_init_seconds(struct like *l, const struct search *s, const struct cour
 void like_fini(struct like *l);
 
 /* Requests of an operation, a class, another party (the client, or the host); SIZE_MAX: of all. */
+enum { LIKE_OP, LIKE_CLASS, LIKE_OTHER, LIKE_N_PARTS };
 struct like_part {
-    size_t op, class, other;
+    size_t of[LIKE_N_PARTS];
 };
 
 /* An interval in which a group is slow. */
@@ -105,7 +106,7 @@ struct like_span {
     double late, others_late, late_ns; /* share of the requests that are late, of the group and of
                                           the others; the mean duration of the group's late ones */
     struct like_part part;             /* only these are slow */
-    bool is_pair; /* the host, or the client part.other: nobody else meets one of them */
+    bool is_pair; /* the host, or the client of the part: nobody else meets one of them */
 };
 
 #define LIKE_MAX_SPANS 4

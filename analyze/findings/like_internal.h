@@ -1,5 +1,5 @@
-/* Like with like, shared by two files: like_fit.c fits how durations grow with the load and
- * predicts them, like.c tests the groups. */
+/* Like with like, shared by two files: like_fit.c fits how durations grow with the load and takes
+ * it away, like.c tests the groups. */
 #ifndef S3_ANALYZE_FINDINGS_LIKE_INTERNAL_H
 #define S3_ANALYZE_FINDINGS_LIKE_INTERNAL_H
 
@@ -10,13 +10,6 @@
 #define LIKE_PIECES        4 /* of the curve of a load */
 #define LIKE_COLUMNS       (LIKE_N_LOADS * LIKE_PIECES)
 #define LIKE_SCREEN_BLOCKS 16
-
-/* How the log of a duration grows with each load: piecewise linear between knots (levels), with
- * slopes from 0 to 1. */
-struct curves {
-    int knots[LIKE_N_LOADS][LIKE_PIECES + 1];
-    double slope[LIKE_N_LOADS][LIKE_PIECES];
-};
 
 /* Sums of products of the columns of a fit, and of the columns and the log durations. */
 struct gram {
@@ -38,22 +31,20 @@ struct asked {
 struct compared {
     const struct like *l;
     enum like_groups groups;
-    size_t n_groups, n_others;
-    uint32_t *stratum; /* by row: class, and the other party */
-    size_t n_strata;
-    struct like_slow *slow; /* by group: in these spans it is no reference of others */
-    bool *may_be_slow;      /* by group */
-    double step[LIKE_N_LOADS];
-    uint8_t (*met)[LIKE_N_LOADS]; /* by group: the highest levels */
-    struct gram all, *of_group;   /* of_group: NULL if there are many groups */
-    struct curves curves;
-    /* Scratch memory of a test. */
+    size_t n_groups, n_others, n_strata; /* a stratum: a class and another party */
+    struct like_slow *slow;              /* by group: in these spans it is no reference of others */
+    bool *may_be_slow;                   /* by group */
+    struct cell *cells;                  /* the requests that are fitted */
+    size_t n_cells;
+    bool is_known[LIKE_N_LOADS];
+    float knots[LIKE_N_LOADS][LIKE_PIECES + 1];
+    float (*met)[LIKE_N_LOADS]; /* by group: the largest loads */
+    struct gram all, *of_group; /* of_group: NULL if there are many groups */
     double (*strata)[N_SUMS];
     struct asked *v; /* the requests of a group and of the others that can be compared */
     size_t n;
     double *scratch; /* as many as there are rows */
     double *n_of;    /* by group: requests */
-    double *means;   /* four for each class */
 };
 
 static inline uint32_t like_group_of(const struct compared *x, const struct like_row *r)
@@ -61,20 +52,19 @@ static inline uint32_t like_group_of(const struct compared *x, const struct like
     return x->groups == LIKE_CLIENTS ? r->client : x->groups == LIKE_OBJECTS ? r->object : r->host;
 }
 
-/* Whether a group was found to be slow at a time. */
-static inline bool like_is_slow_at(const struct compared *x, size_t group, int64_t ns)
+static inline uint32_t like_other_of(const struct compared *x, const struct like_row *r)
 {
-    const struct like_slow *s = &x->slow[group];
+    return x->n_others == 1 ? 0 : x->groups == LIKE_HOSTS ? r->client : r->host;
+}
+
+/* Whether a group was found to be slow at a time. */
+static inline bool like_is_slow_at(const struct like_slow *s, int64_t ns)
+{
     bool is = false;
 
     for (size_t i = 0; i < s->n; i++)
         is = is || (ns >= s->v[i].start_ns && ns < s->v[i].end_ns);
     return is;
-}
-
-static inline uint32_t like_other_of(const struct compared *x, const struct like_row *r)
-{
-    return x->groups == LIKE_PAIRS ? 0 : x->groups == LIKE_HOSTS ? r->client : r->host;
 }
 
 /* Returns how far into the run a request began, from 0 to n. */
@@ -86,18 +76,16 @@ static inline size_t like_block_of(const struct compared *x, const struct like_r
     return (size_t)fmin(fmax(into * (double)n, 0), (double)(n - 1));
 }
 
-/* Gives each row its stratum. False: out of memory. */
-bool like_number_strata(struct compared *x, struct err *e);
-
-/* Chooses the knots of each load: the quartiles of its levels, the least and the highest one. */
-void like_choose_knots(struct compared *x);
+/* Prepares the fit of all groups: chooses its requests, and the knots of each load. False: out of
+ * memory. */
+bool like_fit_init(struct compared *x, struct err *e);
 
 /* Takes the requests of all groups, but those of slow ones in their time, as a reference: what load
- * they met, and how their durations grow with it. False: out of memory. */
-bool like_refer(struct compared *x, struct err *e);
+ * they met, and how their durations grow with it. */
+void like_refer(struct compared *x);
 
-/* Fills in how long requests take at no load, and sums of these by stratum, of a group and of the
- * others. */
-void like_add_strata(struct compared *x, size_t group);
+/* Fills in the requests of a group and of the others of whose strata each has `least`, and how much
+ * longer than the others' mean they take. Of a group that does not exist: all requests. */
+void like_compare(struct compared *x, size_t group, double least);
 
 #endif

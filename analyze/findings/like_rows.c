@@ -1,5 +1,4 @@
 /* Chooses the requests that are compared, and computes the load that each met. */
-#include "analyze/base/csort.h"
 #include "analyze/findings/like.h"
 #include "analyze/stats/stats.h"
 #include "libcommon/int64.h"
@@ -9,48 +8,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WANTED        (1 << 14) /* requests; 64 more for each pair of a host and a client */
-#define MAX_SLICES    128
-#define CLASS_WIDTH   log(1.1) /* sizes within 10 % are equal (the specification of findings) */
-#define CLASS_SLOTS   (1 << 13)
-#define MOST_CLASSES  (CLASS_SLOTS / 2)
-#define LEAST_IN_CELL 8 /* requests of a class in a group, on average; else classes get wider */
-#define MOST_OBJECTS  16
-#define LEAST_HOT     .01       /* share of the requests of an object that may be slow by itself */
-#define OBJECT_SAMPLE (1 << 12) /* requests, of which objects with many are chosen */
-#define RADIX_BITS    11        /* three passes sort by a time in steps of 2^-33 of a slice */
-#define RADIX_SIZE    (1 << RADIX_BITS)
-#define NOT_BEGUN     (-1.)
-
-/* A request that was in flight in a slice. */
-struct request {
-    int64_t start_ns, end_ns;
-    int64_t work_ns; /* the usual duration of its class */
-    uint64_t object;
-    uint32_t slice, op, host, client, class;
-    float size, objects; /* logs of the bytes and of the number of objects */
-    bool failed, counts;
-    float load[LIKE_N_LOADS];
-    double begun_n_ns, begun_work_ns; /* the integrals of its host then (struct in_flight) */
-};
+#define N_SLICES      COURSE_MAX_BLOCKS
+#define LEAST_IN_CELL 10  /* requests of a class in a group, on average; else classes get wider */
+#define LEAST_HOT     .01 /* share of the requests of an object that may be slow by itself */
 
 /* Slices of the run: requests that begin in the first part of one are compared. The rest of it
  * shows the load that these met later. */
 struct slices {
-    size_t n;
-    int64_t start_ns, every_ns, begin_ns, length_ns;
+    int64_t every_ns, begin_ns, length_ns;
+};
+
+/* What a request met, and the integrals of its host (struct in_flight) when it began. */
+struct met {
+    float load[LIKE_N_LOADS];
+    double n_ns, work_ns;
 };
 
 struct like_requests {
     const struct course *c;
     const struct course_extent *extents; /* of the tables; only while they are read */
     struct slices slices;
-    struct request *v;
+    struct course_request *v; /* by start: each that was in flight in a slice */
     size_t n, cap;
-    size_t first[MAX_SLICES + 2]; /* of each slice, in these two: */
-    uint32_t *by_start, *by_end, *spare;
-    double class_width; /* log of the ratio of sizes within a class */
-    size_t n_classes;
+    struct met *met;
+    struct course_kinds kinds;
+    double usual_ns[COURSE_MAX_KINDS]; /* duration of a kind */
+    uint64_t hot[LIKE_FEW_GROUPS];     /* hashes of the objects that are read or written most */
+    size_t n_hot;
 };
 
 /* ---- Which requests ---- */
@@ -58,83 +42,54 @@ struct like_requests {
 static struct slices choose_slices(const struct course *c)
 {
     int64_t length_ns = int64_add_clamped(c->end_ns - c->start_ns, 1);
-    double wanted = WANTED + 64. * (double)c->n_places, n = (double)c->n;
-    struct slices x = {1, c->start_ns, length_ns, length_ns, length_ns};
+    double wanted = LIKE_WANTED + (double)LIKE_PER_PLACE * (double)c->n_places, n = (double)c->n;
+    struct slices x = {length_ns, length_ns, length_ns};
 
-    if (n <= 2 * wanted)
-        return x;
-    x.n = MAX_SLICES;
-    x.every_ns = length_ns / MAX_SLICES + 1;
-    x.begin_ns = (int64_t)((double)x.every_ns * wanted / n) + 1;
-    x.length_ns = int64_min(x.begin_ns + x.begin_ns / 2, x.every_ns);
+    if (n > 2 * wanted) {
+        x.every_ns = length_ns / N_SLICES + 1;
+        x.begin_ns = (int64_t)((double)x.every_ns * wanted / n) + 1;
+        x.length_ns = int64_min(x.begin_ns + x.begin_ns / 2, x.every_ns);
+    }
     return x;
 }
 
-static int64_t slice_start_ns(const struct slices *x, size_t slice)
+static int64_t into_slice_ns(const struct like_requests *r, int64_t ns)
 {
-    return x->start_ns + (int64_t)slice * x->every_ns;
+    return (ns - r->c->start_ns) % r->slices.every_ns;
 }
 
-static float log_of(int64_t x)
+/* Whether something from start_ns to end_ns may be in a slice. Rows are roughly in order of time,
+ * so most spans of rows lie between two slices. */
+static bool is_in_slice(const struct like_requests *r, int64_t start_ns, int64_t end_ns)
 {
-    return logf((float)int64_max(x, 1));
+    int64_t into_ns = into_slice_ns(r, start_ns);
+
+    return into_ns < r->slices.length_ns || end_ns - start_ns >= r->slices.every_ns - into_ns;
 }
 
-/* Appends row i of operation k, which was in flight in the slice. False: out of memory. */
-static bool add_request(struct like_requests *r, size_t slice, size_t k, size_t i, struct err *e)
+static bool is_compared(const struct like_requests *r, const struct course_request *x)
 {
-    const struct course *c = r->c;
-    const struct table *t = c->tables[k];
-    int64_t start_ns = t->start[i], end_ns = table_end(t, i);
-    int64_t into_ns = start_ns - slice_start_ns(&r->slices, slice);
-    size_t place = course_place(t, i);
-    uint32_t host = c->hosts.of_place[place], client = c->clients.of_place[place];
-    bool begins = into_ns >= 0 && into_ns < r->slices.begin_ns, failed = table_failed(t, i);
-
-    if (host == UINT32_MAX || client == UINT32_MAX)
-        return true;
-    if (!mem_fit(&r->v, &r->cap, r->n + 1, e))
-        return false;
-    r->v[r->n++] = (struct request){.start_ns = start_ns,
-                                    .end_ns = end_ns,
-                                    .slice = (uint32_t)slice,
-                                    .object = t->object[i],
-                                    .op = (uint32_t)k,
-                                    .host = host,
-                                    .client = client,
-                                    .begun_n_ns = NOT_BEGUN,
-                                    .size = log_of(packed_get(&t->bytes, i)),
-                                    .objects = log_of(packed_get(&t->objects, i)),
-                                    .failed = failed,
-                                    .counts = begins && !failed};
-    return true;
+    return !x->failed && into_slice_ns(r, x->start_ns) < r->slices.begin_ns;
 }
 
-/* Adds row i of operation k to the slices in which it was in flight. False: out of memory. */
-static bool add_row(struct like_requests *r, size_t k, size_t i, struct err *e)
+/* Orders requests that began at one time, too, so that the order of rows does not count. */
+static int compare_requests(const void *a, const void *b, void *course)
 {
-    const struct table *t = r->c->tables[k];
-    const struct slices *x = &r->slices;
-    int64_t into_ns = t->start[i] - x->start_ns;
-    size_t slice = (size_t)(into_ns / x->every_ns);
+    const struct course_request *x = a, *y = b;
+    const struct course *c = course;
+    const int64_t of[][2] = {{x->start_ns, y->start_ns},
+                             {x->end_ns, y->end_ns},
+                             {x->op, y->op},
+                             {c->hosts.of_place[x->place], c->hosts.of_place[y->place]},
+                             {c->clients.of_place[x->place], c->clients.of_place[y->place]},
+                             {x->bytes, y->bytes},
+                             {x->objects, y->objects},
+                             {x->failed, y->failed}};
+    int order = 0;
 
-    into_ns -= (int64_t)slice * x->every_ns;
-    if (into_ns < x->length_ns && !add_request(r, slice, k, i, e))
-        return false;
-    for (into_ns += packed_get(&t->dur, i) - x->every_ns; into_ns >= 0 && ++slice < x->n;
-         into_ns -= x->every_ns)
-        if (!add_request(r, slice, k, i, e))
-            return false;
-    return true;
-}
-
-/* Whether a request of some rows may be in a slice. Rows are roughly in order of time, so most
- * spans of rows lie between two slices. */
-static bool may_be_in_slice(const struct slices *x, const struct course_span *rows)
-{
-    int64_t into_ns = (rows->start_ns - x->start_ns) % x->every_ns;
-
-    return into_ns < x->length_ns || rows->end_ns - rows->start_ns >= x->every_ns - into_ns;
+    for (size_t i = 0; order == 0 && i < sizeof of / sizeof *of; i++)
+        order = int64_order(of[i][0], of[i][1]);
+    return order;
 }
 
 static bool read_requests(struct like_requests *r, struct err *e)
@@ -142,302 +97,203 @@ static bool read_requests(struct like_requests *r, struct err *e)
     const struct course *c = r->c;
 
     for (size_t k = 0; k < c->n_ops; k++) {
-        size_t n = c->tables[k]->n, each = r->extents[k].rows_per_span;
-        for (size_t from = 0; from < n; from += each) {
-            if (!may_be_in_slice(&r->slices, &r->extents[k].spans[from / each]))
+        const struct table *t = c->tables[k];
+        size_t each = r->extents[k].rows_per_span;
+
+        for (size_t from = 0; from < t->n; from += each) {
+            const struct course_span *rows = &r->extents[k].spans[from / each];
+
+            if (!is_in_slice(r, rows->start_ns, rows->end_ns))
                 continue;
-            for (size_t i = from; i < from + each && i < n; i++)
-                if (!add_row(r, k, i, e))
+            for (size_t i = from; i < from + each && i < t->n; i++) {
+                if (!is_in_slice(r, t->start[i], table_end(t, i)))
+                    continue;
+                if (!mem_fit(&r->v, &r->cap, r->n + 1, e))
                     return false;
-        }
-    }
-    return true;
-}
-
-/* ---- Order of time ---- */
-
-/* Sorts the requests order[0..n-1] of a slice by start or by end. */
-static void sort_by_time(const struct like_requests *r, uint32_t *order, size_t n, size_t slice,
-                         bool ends)
-{
-    int64_t from_ns = slice_start_ns(&r->slices, slice);
-    double step = 0x1p33 / ((double)r->slices.length_ns + 1);
-
-    for (int shift = 0; shift < 3 * RADIX_BITS; shift += RADIX_BITS) {
-        size_t first[RADIX_SIZE + 2] = {0};
-        for (int pass = 0; pass < 2; pass++) {
-            for (size_t i = 0; i < n; i++) {
-                const struct request *x = &r->v[order[i]];
-                int64_t into_ns = (ends ? x->end_ns : x->start_ns) - from_ns,
-                        ns = int64_max(int64_min(into_ns, r->slices.length_ns), 0);
-                size_t key =
-                    (size_t)fmin((double)ns * step, 0x1p33 - 1) >> shift & (RADIX_SIZE - 1);
-
-                if (pass == 0)
-                    csort_count(first, key);
-                else
-                    r->spare[csort_place(first, key)] = order[i];
+                r->v[r->n++] = course_request(c, k, i);
             }
-            if (pass == 0)
-                csort_sum(first, RADIX_SIZE);
         }
-        memcpy(order, r->spare, n * sizeof *order);
     }
-}
-
-/* Orders requests that began at one time, so that the order of rows does not count. */
-static int compare_ties(const void *a, const void *b, void *requests)
-{
-    const struct request *x = (const struct request *)requests + *(const uint32_t *)a,
-                         *y = (const struct request *)requests + *(const uint32_t *)b;
-    const double of[][2] = {{x->op, y->op},     {x->host, y->host},       {x->client, y->client},
-                            {x->size, y->size}, {x->objects, y->objects}, {x->failed, y->failed}};
-    int order = int64_order(x->end_ns, y->end_ns);
-
-    for (size_t i = 0; order == 0 && i < sizeof of / sizeof *of; i++)
-        order = (of[i][0] > of[i][1]) - (of[i][0] < of[i][1]);
-    return order;
-}
-
-/* Finishes the order by start of the requests v[0..n-1] of a slice. */
-static void sort_exactly(struct like_requests *r, uint32_t *v, size_t n)
-{
-    for (size_t i = 1; i < n; i++)
-        for (size_t j = i; j > 0 && r->v[v[j]].start_ns < r->v[v[j - 1]].start_ns; j--) {
-            uint32_t swap = v[j];
-            v[j] = v[j - 1];
-            v[j - 1] = swap;
-        }
-    for (size_t from = 0, to; from < n; from = to) {
-        for (to = from + 1; to < n && r->v[v[to]].start_ns == r->v[v[from]].start_ns;)
-            to++;
-        if (to - from > 1)
-            qsort_r(v + from, to - from, sizeof *v, compare_ties, r->v);
-    }
-}
-
-static bool sort_requests(struct like_requests *r, struct err *e)
-{
-    if (!mem_new(&r->by_start, r->n, e) || !mem_new(&r->by_end, r->n, e) ||
-        !mem_new(&r->spare, r->n, e))
-        return false;
-    for (size_t i = 0; i < r->n; i++)
-        csort_count(r->first, r->v[i].slice);
-    csort_sum(r->first, r->slices.n);
-    for (size_t i = 0; i < r->n; i++)
-        r->by_start[csort_place(r->first, r->v[i].slice)] = (uint32_t)i;
-    for (size_t k = 0; k < r->slices.n; k++) {
-        uint32_t *v = r->by_start + r->first[k];
-        size_t n = r->first[k + 1] - r->first[k];
-
-        sort_by_time(r, v, n, k, false);
-        sort_exactly(r, v, n);
-        memcpy(r->by_end + r->first[k], v, n * sizeof *v);
-        sort_by_time(r, r->by_end + r->first[k], n, k, true);
-    }
+    qsort_r(r->v, r->n, sizeof *r->v, compare_requests, (void *)c);
     return true;
 }
 
-/* ---- Classes of equal requests ---- */
-
-/* A slot of the table of classes; id 0: it is empty. */
-struct slot {
-    uint64_t code;
-    uint32_t id;
-};
-
-/* Numbers the classes; false: there are too many. */
-static bool number_classes(struct like_requests *r, struct slot *slots)
-{
-    double per = 1 / r->class_width;
-
-    memset(slots, 0, CLASS_SLOTS * sizeof *slots);
-    r->n_classes = 0;
-    for (size_t i = 0; i < r->n; i++) {
-        struct request *x = &r->v[r->by_start[i]];
-        uint64_t code = (((uint64_t)x->op << 12 | (uint64_t)(x->size * per + .5)) << 12 |
-                         (uint64_t)(x->objects * per + .5))
-                            << 1 |
-                        x->failed;
-        size_t at = (size_t)(code * UINT64_C(0x9E3779B97F4A7C15) >> 51);
-
-        while (slots[at].id > 0 && slots[at].code != code)
-            at = (at + 1) % CLASS_SLOTS;
-        if (slots[at].id == 0) {
-            if (r->n_classes == MOST_CLASSES)
-                return false;
-            slots[at] = (struct slot){code, (uint32_t)++r->n_classes};
-        }
-        x->class = slots[at].id - 1;
-    }
-    return true;
-}
-
-/* Makes classes as narrow as the number of requests allows. */
+/* Makes classes of equal requests, as narrow as the number of requests allows, and finds the usual
+ * duration of each: the 10th percentile, which queues hardly touch. */
 static bool choose_classes(struct like_requests *r, struct err *e)
 {
     const struct course *c = r->c;
     size_t n_groups = c->hosts.n > c->clients.n ? c->hosts.n : c->clients.n;
-    struct slot *slots;
+    size_t most = r->n / n_groups / LEAST_IN_CELL;
+    double *ns;
 
-    if (!mem_new(&slots, CLASS_SLOTS, e))
+    most = most > 2 * c->n_ops ? most : 2 * c->n_ops;
+    r->kinds.width = log(COURSE_EQUAL_SIZES);
+    while (!course_number_kinds(&r->kinds, r->v, r->n, most)) {
+        r->kinds.width *= 2;
+        if (r->kinds.width > log(INT64_MAX))
+            r->n = 0; /* too many operations */
+        if (r->kinds.width > M_LN2)
+            most = COURSE_MAX_KINDS;
+    }
+    if (!mem_new(&ns, r->n, e))
         return false;
-    for (r->class_width = CLASS_WIDTH;; r->class_width *= 2) {
-        bool fits = number_classes(r, slots);
-        if (fits && (r->class_width > M_LN2 || r->n_classes <= 2 * c->n_ops ||
-                     LEAST_IN_CELL * r->n_classes * n_groups <= r->n))
-            break;
+    for (size_t k = 0; k < r->kinds.n; k++) {
+        size_t n = 0;
+        for (size_t i = 0; i < r->n; i++)
+            if (r->v[i].kind == k)
+                ns[n++] = (double)(r->v[i].end_ns - r->v[i].start_ns);
+        r->usual_ns[k] = stats_select(ns, n, n / 10);
     }
-    free(slots);
+    free(ns);
     return true;
-}
-
-/* Fills in the usual duration of each class: the 10th percentile, which queues hardly touch. */
-static bool fill_work(struct like_requests *r, struct err *e)
-{
-    size_t *first = NULL;
-    double *v = NULL;
-    int64_t *usual_ns = NULL;
-    bool ok = mem_cleared(&first, r->n_classes + 2, e) && mem_new(&v, r->n, e) &&
-              mem_new(&usual_ns, r->n_classes, e);
-
-    for (size_t i = 0; ok && i < r->n; i++)
-        csort_count(first, r->v[i].class);
-    if (ok)
-        csort_sum(first, r->n_classes);
-    for (size_t i = 0; ok && i < r->n; i++)
-        v[csort_place(first, r->v[i].class)] = (double)(r->v[i].end_ns - r->v[i].start_ns);
-    for (size_t k = 0; ok && k < r->n_classes; k++) {
-        size_t n = first[k + 1] - first[k];
-        usual_ns[k] = (int64_t)stats_select(v + first[k], n, n / 10);
-    }
-    for (size_t i = 0; ok && i < r->n; i++)
-        r->v[i].work_ns = usual_ns[r->v[i].class];
-    free(first);
-    free(v);
-    free(usual_ns);
-    return ok;
 }
 
 /* ---- The load ---- */
 
 /* Requests in flight at a host or of a client, and their work; and the integrals of both over time,
- * up to at_ns. A request meets what was in flight before any began at its time. */
+ * up to at_ns. */
 struct in_flight {
-    int64_t at_ns, n, began_ns, n_before;
-    double work, n_ns, work_ns, work_before;
+    int64_t at_ns;
+    double n, work, n_ns, work_ns;
 };
 
-static void begin(struct in_flight *x, const struct request *r)
-{
-    if (x->began_ns != r->start_ns) {
-        x->began_ns = r->start_ns;
-        x->n_before = x->n;
-        x->work_before = x->work;
-    }
-}
+/* Something that happens to request i: what it met is known (at its end, or that of the slice), it
+ * ends, it begins. A request meets what was in flight before any began at its time. */
+struct event {
+    int64_t ns;
+    uint32_t i;
+    enum { IS_KNOWN, ENDS, BEGINS, N_EVENTS } what;
+};
 
-static void add(struct in_flight *x, int sign, const struct request *r)
+static int compare_events(const void *a, const void *b)
 {
-    x->n += sign;
-    x->work += sign * (double)r->work_ns;
+    const struct event *x = a, *y = b;
+
+    if (x->ns != y->ns)
+        return x->ns < y->ns ? -1 : 1;
+    return x->what != y->what ? (x->what > y->what) - (x->what < y->what)
+                              : (x->i > y->i) - (x->i < y->i);
 }
 
 static void move_to(struct in_flight *x, int64_t ns)
 {
-    double took_ns = (double)(ns - x->at_ns);
-
-    x->n_ns += took_ns * (double)x->n;
-    x->work_ns += took_ns * x->work;
+    x->n_ns += (double)(ns - x->at_ns) * x->n;
+    x->work_ns += (double)(ns - x->at_ns) * x->work;
     x->at_ns = ns;
 }
 
-/* Fills in the load of the requests of a slice, in one sweep over its starts and ends. */
-static void sweep(struct like_requests *r, size_t slice, struct in_flight *hosts,
-                  struct in_flight *clients)
+/* Lists what happens, in order of time. Returns the number of events. */
+static size_t list_events(const struct like_requests *r, struct event *v)
 {
-    const struct course *c = r->c;
-    int64_t from_ns = slice_start_ns(&r->slices, slice);
-    int64_t to_ns = int64_add_clamped(from_ns, r->slices.length_ns);
-    size_t start = r->first[slice], end = start, last = r->first[slice + 1];
+    size_t n = 0;
 
-    for (size_t k = 0; k < c->hosts.n; k++)
-        hosts[k] = (struct in_flight){.at_ns = from_ns, .began_ns = INT64_MIN};
-    for (size_t k = 0; k < c->clients.n; k++)
-        clients[k] = (struct in_flight){.began_ns = INT64_MIN};
-    while (end < last) {
-        const struct request *next = &r->v[r->by_end[end]];
-        bool begins = next->begun_n_ns == NOT_BEGUN ||
-                      (start < last && r->v[r->by_start[start]].start_ns < next->end_ns);
-        struct request *x = &r->v[begins ? r->by_start[start++] : r->by_end[end++]];
-        struct in_flight *host = &hosts[x->host], *client = &clients[x->client];
-        int64_t ns = begins ? x->start_ns : x->end_ns;
+    for (uint32_t i = 0; i < r->n; i++) {
+        const struct course_request *x = &r->v[i];
+        int64_t end_ns = int64_max(x->end_ns, int64_add_clamped(x->start_ns, 1)),
+                left_ns = r->slices.length_ns - into_slice_ns(r, x->start_ns);
 
-        move_to(host, int64_max(int64_min(ns, to_ns), from_ns));
-        if (begins) {
-            begin(host, x);
-            begin(client, x);
-            x->load[LIKE_BEGAN] = (float)host->n_before;
-            x->load[LIKE_BEGAN_WORK] = (float)host->work_before;
-            x->load[LIKE_OWN] = (float)client->n_before;
-            x->begun_n_ns = host->n_ns;
-            x->begun_work_ns = host->work_ns;
-        } else {
-            double ran_ns = (double)(host->at_ns - int64_max(x->start_ns, from_ns));
-            x->load[LIKE_MEAN] = (float)((host->n_ns - x->begun_n_ns) / fmax(ran_ns, 1) - 1);
-            x->load[LIKE_MEAN_WORK] =
-                (float)((host->work_ns - x->begun_work_ns) / fmax(ran_ns, 1) - (double)x->work_ns);
-        }
-        add(host, begins ? 1 : -1, x);
-        add(client, begins ? 1 : -1, x);
+        v[n++] = (struct event){x->start_ns, i, BEGINS};
+        v[n++] = (struct event){end_ns, i, ENDS};
+        if (is_compared(r, x))
+            v[n++] = (struct event){int64_min(end_ns, int64_add_clamped(x->start_ns, left_ns)), i,
+                                    IS_KNOWN};
+    }
+    qsort(v, n, sizeof *v, compare_events);
+    return n;
+}
+
+/* Notes what a request meets when it begins, or what it met on average. */
+static void note(struct like_requests *r, const struct event *of, const struct in_flight *host,
+                 const struct in_flight *client)
+{
+    struct met *x = &r->met[of->i];
+    double ran_ns = fmax((double)(of->ns - r->v[of->i].start_ns), 1);
+
+    if (of->what == BEGINS) {
+        x->load[LIKE_BEGAN] = (float)host->n;
+        x->load[LIKE_BEGAN_WORK] = (float)host->work;
+        x->load[LIKE_OWN] = (float)client->n;
+        x->n_ns = host->n_ns;
+        x->work_ns = host->work_ns;
+    } else {
+        x->load[LIKE_MEAN] = (float)((host->n_ns - x->n_ns) / ran_ns - 1);
+        x->load[LIKE_MEAN_WORK] =
+            (float)((host->work_ns - x->work_ns) / ran_ns - r->usual_ns[r->v[of->i].kind]);
     }
 }
 
+/* Fills in the load of all requests, in one sweep over the events. */
 static bool fill_loads(struct like_requests *r, struct err *e)
 {
     const struct course *c = r->c;
     struct in_flight *hosts = NULL, *clients = NULL;
-    bool ok = mem_new(&hosts, c->hosts.n, e) && mem_new(&clients, c->clients.n, e);
+    struct event *v = NULL;
+    bool ok = mem_cleared(&hosts, c->hosts.n, e) && mem_cleared(&clients, c->clients.n, e) &&
+              mem_new(&v, N_EVENTS * r->n, e) && mem_cleared(&r->met, r->n, e);
+    size_t n = ok ? list_events(r, v) : 0;
 
-    for (size_t k = 0; ok && k < r->slices.n; k++)
-        sweep(r, k, hosts, clients);
+    for (size_t from = 0, to; from < n; from = to) {
+        for (to = from; to < n && v[to].ns == v[from].ns && v[to].what == v[from].what; to++) {
+            size_t place = r->v[v[to].i].place;
+            struct in_flight *host = &hosts[c->hosts.of_place[place]];
+
+            move_to(host, v[to].ns);
+            if (v[to].what != ENDS)
+                note(r, &v[to], host, &clients[c->clients.of_place[place]]);
+        }
+        for (size_t i = from; i < to && v[from].what != IS_KNOWN; i++) {
+            const struct course_request *x = &r->v[v[i].i];
+            double sign = v[i].what == BEGINS ? 1 : -1;
+
+            hosts[c->hosts.of_place[x->place]].n += sign;
+            hosts[c->hosts.of_place[x->place]].work += sign * r->usual_ns[x->kind];
+            clients[c->clients.of_place[x->place]].n += sign;
+        }
+    }
     free(hosts);
     free(clients);
+    free(v);
     return ok;
 }
-
-/* ---- Rows ---- */
 
 /* Makes logs of the loads: work in units of the median work. */
 static bool make_logs(struct like_requests *r, struct err *e)
 {
-    double *v, unit;
+    double *v;
 
     if (!mem_new(&v, r->n, e))
         return false;
     for (size_t i = 0; i < r->n; i++)
-        v[i] = (double)r->v[i].work_ns;
-    unit = r->n > 0 ? fmax(stats_select(v, r->n, r->n / 2), 1) : 1;
+        v[i] = r->usual_ns[r->v[i].kind];
+    float unit = r->n > 0 ? (float)fmax(stats_select(v, r->n, r->n / 2), 1) : 1;
     free(v);
     for (size_t i = 0; i < r->n; i++) {
-        struct request *x = &r->v[i];
-        double within = x->size / r->class_width + .5;
+        float *load = r->met[i].load;
 
-        x->load[LIKE_BEGAN_WORK] /= (float)unit;
-        x->load[LIKE_MEAN_WORK] /= (float)unit;
+        load[LIKE_BEGAN_WORK] /= unit;
+        load[LIKE_MEAN_WORK] /= unit;
         for (int k = 0; k < LIKE_SIZE; k++)
-            x->load[k] = log1pf(fmaxf(x->load[k], 0));
-        x->load[LIKE_SIZE] = (float)((within - floor(within)) * r->class_width);
+            load[k] = log1pf(fmaxf(load[k], 0));
+        load[LIKE_SIZE] = (float)fmod(log(fmax((double)r->v[i].bytes, 1)), r->kinds.width);
     }
     return true;
 }
 
-/* A slot of the table of objects. The hash is another one in each process. */
+/* ---- Objects ---- */
+
+/* An object, and the sum of the starts of its requests: it tells apart objects with equally many of
+ * them, whatever the order of rows. The hash is another one in each process. */
 struct object {
-    uint64_t hash, starts; /* starts: sum of the starts of its requests, which tells apart objects
-                              with equally many of them, whatever the order of rows */
-    uint32_t n, id;        /* n: requests; 0: the slot is empty */
+    uint64_t hash, starts;
+    size_t n;
 };
+
+static int compare_hashes(const void *a, const void *b)
+{
+    const struct object *x = a, *y = b;
+    return (x->hash > y->hash) - (x->hash < y->hash);
+}
 
 static int compare_objects(const void *a, const void *b)
 {
@@ -447,122 +303,37 @@ static int compare_objects(const void *a, const void *b)
     return (x->starts > y->starts) - (x->starts < y->starts);
 }
 
-static struct object *slot_of(struct object *slots, size_t n_slots, uint64_t hash)
+/* Chooses the objects with many requests. */
+static bool choose_objects(struct like_requests *r, struct err *e)
 {
-    size_t at = hash % n_slots;
+    struct object *v;
+    size_t n = 0, n_objects = 0;
 
-    while (slots[at].n > 0 && slots[at].hash != hash)
-        at = (at + 1) % n_slots;
-    return &slots[at];
-}
-
-/* Numbers the objects with many requests; all others together have the last number. */
-static bool choose_objects(struct like *l, const struct like_requests *r, const uint32_t *from,
-                           struct err *e)
-{
-    struct object *slots, hot[MOST_OBJECTS + 1];
-    uint64_t below = course_sample_below(OBJECT_SAMPLE, l->n);
-    size_t n = 0, n_samples = 0, n_slots;
-
-    for (size_t i = 0; i < l->n; i++)
-        n_samples += course_is_sampled(l->v[i].start_ns, below);
-    n_slots = 2 * n_samples + 1;
-    if (!mem_cleared(&slots, n_slots, e))
+    if (!mem_new(&v, r->n, e))
         return false;
-    for (size_t i = 0; i < l->n; i++) {
-        if (!course_is_sampled(l->v[i].start_ns, below))
-            continue;
-        struct object *x = slot_of(slots, n_slots, r->v[from[i]].object);
-        x->hash = r->v[from[i]].object;
-        x->starts += (uint64_t)l->v[i].start_ns;
-        x->n++;
-        x->id = UINT32_MAX;
-    }
-    for (size_t k = 0; k < n_slots; k++)
-        if (slots[k].hash != 0 && slots[k].n > LEAST_HOT * (double)n_samples) {
-            hot[n++] = slots[k];
-            qsort(hot, n, sizeof *hot, compare_objects);
-            n = n > MOST_OBJECTS ? MOST_OBJECTS : n;
-        }
-    for (size_t k = 0; k < n; k++)
-        slot_of(slots, n_slots, hot[k].hash)->id = (uint32_t)k;
-    for (size_t i = 0; i < l->n && n > 0; i++) {
-        const struct object *x = slot_of(slots, n_slots, r->v[from[i]].object);
-        l->v[i].object = x->n > 0 && x->id < n ? x->id : (uint32_t)n;
-    }
-    l->n_objects = n > 0 ? n + 1 : 0;
-    free(slots);
-    return true;
-}
-
-/* Adds a request to its class. */
-static void add_to_class(struct like_class *to, const struct request *x)
-{
-    int64_t bytes = (int64_t)fmin(round(exp(x->size)), 0x1p62);
-
-    if (to->max_bytes == 0)
-        *to = (struct like_class){x->op, bytes, bytes};
-    to->min_bytes = int64_min(bytes, to->min_bytes);
-    to->max_bytes = int64_max(bytes, to->max_bytes);
-}
-
-/* Leaves out what a stall or a burst of errors masks. False: out of memory. */
-static bool leave_out_masked(struct like_requests *r, const struct search *s, struct err *e)
-{
-    const struct course *c = s->c;
-    uint32_t *n_before; /* by bin: bins before it that carry a mask */
-
-    if (!mem_new(&n_before, c->n_bins + 1, e))
-        return false;
-
-    n_before[0] = 0;
-    for (size_t j = 0; j < c->n_bins; j++)
-        n_before[j + 1] = n_before[j] + (s->masked[j] != 0);
     for (size_t i = 0; i < r->n; i++)
-        r->v[i].counts = r->v[i].counts && n_before[course_bin(c, r->v[i].start_ns)] ==
-                                               n_before[course_bin(c, r->v[i].end_ns) + 1];
-    free(n_before);
+        if (is_compared(r, &r->v[i]) && r->v[i].object != 0)
+            v[n++] = (struct object){r->v[i].object, (uint64_t)r->v[i].start_ns, 1};
+    qsort(v, n, sizeof *v, compare_hashes);
+    for (size_t i = 0; i < n; i++) {
+        if (i == 0 || v[i].hash != v[n_objects - 1].hash) {
+            v[n_objects++] = v[i];
+            continue;
+        }
+        v[n_objects - 1].starts += v[i].starts;
+        v[n_objects - 1].n++;
+    }
+    qsort(v, n_objects, sizeof *v, compare_objects);
+    for (; r->n_hot < n_objects && r->n_hot < LIKE_FEW_GROUPS - 1; r->n_hot++) {
+        if ((double)v[r->n_hot].n <= LEAST_HOT * (double)n)
+            break;
+        r->hot[r->n_hot] = v[r->n_hot].hash;
+    }
+    free(v);
     return true;
 }
 
-static bool take_rows(struct like *l, const struct like_requests *r, struct err *e)
-{
-    float per[LIKE_N_LOADS];
-    size_t n = 0;
-
-    for (size_t i = 0; i < r->n; i++) {
-        n += r->v[i].counts;
-        for (int k = 0; k < LIKE_N_LOADS && r->v[i].counts; k++)
-            l->most[k] = fmaxf(l->most[k], r->v[i].load[k]);
-    }
-    for (int k = 0; k < LIKE_N_LOADS; k++)
-        per[k] = l->most[k] > 0 ? (LIKE_LEVELS - 1) / l->most[k] : 0;
-    uint32_t *from;
-    l->n_classes = r->n_classes;
-    if (!mem_new(&l->v, n, e) || !mem_cleared(&l->classes, r->n_classes, e) ||
-        !mem_new(&from, n, e))
-        return false;
-    for (size_t i = 0; i < r->n; i++) {
-        const struct request *x = &r->v[r->by_start[i]];
-        if (!x->counts)
-            continue;
-        struct like_row *to = &l->v[l->n];
-        from[l->n++] = r->by_start[i];
-        *to = (struct like_row){.start_ns = x->start_ns,
-                                .n = 1,
-                                .y = log_of(x->end_ns - x->start_ns),
-                                .class = x->class,
-                                .host = x->host,
-                                .client = x->client};
-        for (int k = 0; k < LIKE_N_LOADS; k++)
-            to->load[k] = (uint8_t)(x->load[k] * per[k]);
-        l->busy_ns += (double)(x->end_ns - x->start_ns);
-        add_to_class(&l->classes[x->class], x);
-    }
-    bool ok = choose_objects(l, r, from, e);
-    free(from);
-    return ok;
-}
+/* ---- Rows ---- */
 
 bool like_requests_new(struct course *c, const struct course_extent *extents, struct err *e)
 {
@@ -576,8 +347,8 @@ bool like_requests_new(struct course *c, const struct course_extent *extents, st
 
 bool like_read(struct like_requests *r, struct err *e)
 {
-    return read_requests(r, e) && sort_requests(r, e) && choose_classes(r, e) && fill_work(r, e) &&
-           fill_loads(r, e) && make_logs(r, e);
+    return read_requests(r, e) && choose_classes(r, e) && fill_loads(r, e) && make_logs(r, e) &&
+           choose_objects(r, e);
 }
 
 void like_requests_free(struct like_requests *r)
@@ -585,16 +356,51 @@ void like_requests_free(struct like_requests *r)
     if (r == NULL)
         return;
     free(r->v);
-    free(r->by_start);
-    free(r->by_end);
-    free(r->spare);
+    free(r->met);
     free(r);
+}
+
+static void add_row(struct like *l, const struct like_requests *r, size_t i)
+{
+    const struct course *c = l->c;
+    const struct course_request *x = &r->v[i];
+    double took_ns = fmax((double)(x->end_ns - x->start_ns), 1);
+    int64_t bytes = int64_max(x->bytes, 1);
+    struct like_class *class = &l->classes[x->kind];
+    struct like_row *to = &l->v[l->n++];
+
+    *to = (struct like_row){.start_ns = x->start_ns,
+                            .n = 1,
+                            .y = (float)log(took_ns),
+                            .class = x->kind,
+                            .host = c->hosts.of_place[x->place],
+                            .client = c->clients.of_place[x->place]};
+    memcpy(to->load, r->met[i].load, sizeof to->load);
+    while (to->object < r->n_hot && r->hot[to->object] != x->object)
+        to->object++;
+    if (class->max_bytes == 0)
+        *class = (struct like_class){x->op, bytes, bytes};
+    class->min_bytes = int64_min(bytes, class->min_bytes);
+    class->max_bytes = int64_max(bytes, class->max_bytes);
+    l->busy_ns += took_ns;
 }
 
 bool like_init(struct like *l, const struct search *s, struct err *e)
 {
-    *l = (struct like){.c = s->c};
-    return leave_out_masked(s->c->requests, s, e) && take_rows(l, s->c->requests, e);
+    const struct course *c = s->c;
+    const struct like_requests *r = c->requests;
+
+    *l = (struct like){
+        .c = c, .n_classes = r->kinds.n, .n_objects = r->n_hot > 0 ? r->n_hot + 1 : 0};
+    if (!mem_new(&l->v, r->n, e) || !mem_cleared(&l->classes, l->n_classes, e))
+        return false;
+    for (size_t i = 0; i < r->n; i++) {
+        size_t first = course_bin(c, r->v[i].start_ns), last = course_bin(c, r->v[i].end_ns);
+
+        if (is_compared(r, &r->v[i]) && search_free_frac(s, first, last + 1, UINT8_MAX) == 1)
+            add_row(l, r, i);
+    }
+    return true;
 }
 
 /* ---- By seconds ---- */
@@ -617,15 +423,13 @@ static void add_second(struct like *l, const struct course_parties *p, size_t k,
 {
     double mean = cell->log / cell->n;
 
-    l->v[l->n++] = (struct like_row){
-        .start_ns = course_block_start_ns(l->c, block),
-        .n = (float)cell->n,
-        .y = (float)mean,
-        .load[LIKE_MEAN] =
-            (uint8_t)fmin(log1p(in_flight) * LIKE_LEVELS / LIKE_MOST_IN_FLIGHT, LIKE_LEVELS - 1),
-        .class = (uint32_t)op,
-        .host = p->clients ? 0 : (uint32_t)k,
-        .client = p->clients ? (uint32_t)k : 0};
+    l->v[l->n++] = (struct like_row){.start_ns = course_block_start_ns(l->c, block),
+                                     .n = (float)cell->n,
+                                     .y = (float)mean,
+                                     .load[LIKE_MEAN] = (float)log1p(in_flight),
+                                     .class = (uint32_t)op,
+                                     .host = p->clients ? 0 : (uint32_t)k,
+                                     .client = p->clients ? (uint32_t)k : 0};
     l->busy_ns += exp(mean) * cell->n;
 }
 
@@ -634,7 +438,7 @@ bool like_init_seconds(struct like *l, const struct search *s, const struct cour
 {
     const struct course *c = s->c;
 
-    *l = (struct like){.c = c, .n_classes = c->n_ops, .most[LIKE_MEAN] = LIKE_MOST_IN_FLIGHT};
+    *l = (struct like){.c = c, .n_classes = c->n_ops};
     if (c->cells == NULL || p->busy_ns == NULL)
         return true;
     if (!mem_new(&l->v, c->n_ops * c->n_blocks * p->n, e) || !mem_cleared(&l->classes, c->n_ops, e))

@@ -3,7 +3,6 @@
 #include "analyze/base/tasks.h"
 #include "analyze/findings/find.h"
 #include "analyze/findings/like.h"
-#include "analyze/findings/slow_limits.h"
 #include "libcommon/units.h"
 
 #include <math.h>
@@ -28,7 +27,7 @@ static struct text when(const struct search *s, const struct finding *f)
 static struct text at_equal_load(const struct like_span *g)
 {
     struct text t = {""};
-    if (!g->is_load && fabs(log(g->ratio / g->load_ratio)) > log(SLOW_LOAD_MATTERS))
+    if (!g->is_load && fabs(log(g->ratio / g->load_ratio)) > log(SLOW_LEAST_RATIO))
         snprintf(t.s, sizeof t.s, " (%.1f times at equal load)", g->load_ratio);
     return t;
 }
@@ -37,8 +36,9 @@ static struct text at_equal_load(const struct like_span *g)
 static struct text requests_of(const struct like *l, const struct like_span *g, struct finding *f)
 {
     struct text t = {""};
-    const struct like_class *class = g->part.class != SIZE_MAX ? &l->classes[g->part.class] : NULL;
-    size_t op = class != NULL ? class->op : g->part.op, n;
+    const struct like_class *class =
+        g->part.of[LIKE_CLASS] != SIZE_MAX ? &l->classes[g->part.of[LIKE_CLASS]] : NULL;
+    size_t op = class != NULL ? class->op : g->part.of[LIKE_OP], n;
 
     if (op == SIZE_MAX)
         return t;
@@ -116,7 +116,7 @@ static bool is_told(const struct findings *all, const struct finding *f)
 
 static bool is_late_only(const struct like_span *g)
 {
-    return g->is_tail && g->late > 0 && g->late < .5;
+    return g->is_tail && g->late > 0 && 2 * g->late < 1;
 }
 
 static bool say_span(struct search *s, const struct like *l, const struct course_parties *p,
@@ -131,11 +131,11 @@ static bool say_span(struct search *s, const struct like *l, const struct course
     set_span(&f, g, s->c);
     if (is_late_only(g) && !g->is_pair)
         return say_tail(s, p, g, &others, &f, e);
-    if (g->part.other != SIZE_MAX) {
+    if (g->part.of[LIKE_OTHER] != SIZE_MAX) {
         f.kind = finding_kind("slow-host");
         f.scope = SCOPE_HOST;
-        f.party = s->c->hosts.name[p->clients ? g->part.other : group];
-        f.client = s->c->clients.name[p->clients ? group : g->part.other];
+        f.party = s->c->hosts.name[p->clients ? g->part.of[LIKE_OTHER] : group];
+        f.client = s->c->clients.name[p->clients ? group : g->part.of[LIKE_OTHER]];
         if (g->is_pair)
             return findings_add(
                 s->out, &f, e,
@@ -168,10 +168,11 @@ static bool say_group(struct search *s, const struct like *l, const struct cours
         lost += x->v[i].lost_frac;
         length += search_frac(s, x->v[i].end_ns - x->v[i].start_ns);
     }
-    if (length < .5 && lost < FINDING_WORTH_FRAC)
+    bool is_short = 2 * length < 1;
+    if (is_short && lost < FINDING_WORTH_FRAC)
         return true;
     bool is_minor =
-        is_late_only(&x->v[0]) ? lost < TAIL_PROBLEM : length < .5 && lost < FINDING_PROBLEM_FRAC;
+        is_late_only(&x->v[0]) ? lost < TAIL_PROBLEM : is_short && lost < FINDING_PROBLEM_FRAC;
     for (size_t i = 0; ok && i < x->n; i++)
         ok = say_span(s, l, p, x->group, n_slow, &x->v[i], is_minor, e);
     return ok;
