@@ -12,7 +12,7 @@
 
 #define BURST_TIMES   2 /* least ratio of the share of errors within to that outside */
 #define MASKED_FRAC   .25
-#define NEARLY_ALL    .9
+#define NEARLY_ALL    (1 - .1)
 #define MAX_BURSTS    10 /* per message; with more of them, errors are steady */
 #define N_REFINEMENTS 10
 #define CHANCE        .001 /* that errors of all are taken for those of one */
@@ -47,55 +47,37 @@ static void add_bins(const struct course *c, const struct course_message *m, siz
     }
 }
 
-/* Finds the stretch of bins, none of them taken, whose errors fit the share `inside` better than
- * `outside`, by the largest log-likelihood ratio; false: there is none. */
-static bool best_bins(const struct course *c, const uint32_t *errors, const uint8_t *taken,
-                      double outside, double inside, struct burst *b)
+/* Finds the stretch of bins, none of them taken, in which errors are `ratio` times as frequent as
+ * outside, by the largest log-likelihood ratio; then with the ratio and the share outside that it
+ * has, and so on. `all` counts the bins that are not taken. Returns the log-likelihood ratio
+ * against one share throughout; 0: there is no burst. */
+static double refine_burst(const struct course *c, const struct course_message *m,
+                           const uint8_t *taken, const struct burst *all, double ratio,
+                           struct burst *b)
 {
-    double failed = log(inside / outside), good = log((1 - inside) / (1 - outside));
-    struct top_stretch top = {0};
+    double share = all->n_errors / all->n_inside, outside = share / 2;
 
-    for (size_t j = 0, end = n_searched(c); j < end; j++) {
-        double n = (double)c->ok[j] + (double)c->failed[j], x = errors[j];
-        top_stretch_add(&top, j, taken[j] ? -INFINITY : x * failed + (n - x) * good);
-    }
-    b->first = top.first;
-    b->last = top.last;
-    return top.most > 0;
-}
-
-static double binomial_log(double x, double n, double p)
-{
-    return (x > 0 ? x * log(p) : 0) + (n > x ? (n - x) * log(1 - p) : 0);
-}
-
-/* Errors of a message among the requests of the bins that are not taken. */
-struct shares {
-    const struct course *c;
-    const struct course_message *m;
-    const uint8_t *taken;
-    double n, n_errors;
-};
-
-/* Starts with a guess of the share inside, and replaces it by the share of the best stretch for it.
- * Returns the log-likelihood ratio of the stretch against one share throughout. */
-static double refine_burst(const struct shares *x, double inside, struct burst *b)
-{
-    double share = x->n_errors / x->n, outside = fmin(share, inside) / 2;
+    ratio = fmin(2 * ratio, 1 / outside);
     for (int i = 0; i < N_REFINEMENTS; i++) {
-        *b = (struct burst){0};
-        if (!best_bins(x->c, x->m->by_bin, x->taken, outside, inside, b))
+        struct top_stretch top = {0};
+
+        for (size_t j = 0, end = n_searched(c); j < end; j++) {
+            double n = (double)c->ok[j] + (double)c->failed[j];
+            top_stretch_add(&top, j,
+                            taken[j] ? -INFINITY : find_score(m->by_bin[j], outside * n, ratio));
+        }
+        if (!(top.most > 0))
             return 0;
-        add_bins(x->c, x->m, b->first, b->last + 1, &b->n_inside, &b->n_errors);
-        inside = fmin(fmax(b->n_errors / b->n_inside, 1e-9), 1 - 1e-9);
-        outside = fmax((x->n_errors - b->n_errors + 1) / (x->n - b->n_inside + 2), 1e-9);
-        if (inside <= outside)
+        *b = (struct burst){.first = top.first, .last = top.last};
+        add_bins(c, m, b->first, b->last + 1, &b->n_inside, &b->n_errors);
+        outside = (all->n_errors - b->n_errors + 1) / (all->n_inside - b->n_inside + 2);
+        ratio = b->n_errors / b->n_inside / outside;
+        if (ratio < BURST_TIMES)
             return 0;
     }
-    b->found = inside >= BURST_TIMES * outside;
-    return binomial_log(b->n_errors, b->n_inside, inside) +
-           binomial_log(x->n_errors - b->n_errors, x->n - b->n_inside, fmin(outside, 1 - 1e-9)) -
-           binomial_log(x->n_errors, x->n, fmin(share, 1 - 1e-9));
+    b->found = true;
+    return b->n_errors * log(b->n_errors / b->n_inside / share) +
+           (all->n_errors - b->n_errors) * log(outside / share);
 }
 
 /* Adds all bins behind a burst to it, if at least half as large a share of their requests fails and
@@ -123,19 +105,17 @@ static struct burst find_burst(const struct course *c, const struct course_messa
                                const uint8_t *taken)
 {
     static const double guesses[] = {10, 2};
-    struct shares x = {.c = c, .m = m, .taken = taken};
-    struct burst best = {0};
+    struct burst all = {0}, best = {0};
     double most = FIND_LEAST_LLR;
 
     for (size_t j = 0, end = n_searched(c); j < end; j++)
         if (!taken[j])
-            add_bins(c, m, j, j + 1, &x.n, &x.n_errors);
-    for (size_t i = 0; x.n_errors > 0 && i < sizeof guesses / sizeof *guesses; i++) {
-        struct burst b;
-        double share = x.n_errors / x.n;
-        double gain = refine_burst(&x, fmin(guesses[i] * share, (1 + share) / 2), &b);
+            add_bins(c, m, j, j + 1, &all.n_inside, &all.n_errors);
+    for (size_t i = 0; all.n_errors > 0 && i < sizeof guesses / sizeof *guesses; i++) {
+        struct burst b = {0};
+        double gain = refine_burst(c, m, taken, &all, guesses[i], &b);
 
-        if (b.found && gain >= most) {
+        if (gain >= most) {
             most = gain;
             best = b;
         }

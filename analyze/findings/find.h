@@ -8,6 +8,8 @@
 #include "analyze/findings/finding.h"
 #include "analyze/findings/findings.h"
 
+#include <math.h>
+
 /* Why a bin is masked, so that levels and durations ignore it: a stall, a stall that is reported, a
  * burst of errors. */
 #define FINDING_MASK_STALL          1
@@ -139,16 +141,6 @@ struct samples search_samples(const struct search *s, struct strata of);
  * wander. */
 double search_long_run_variance(const double *v, size_t n);
 
-/* By block: samples that begin in it, and the geometric mean of their response times at equal load;
- * in an open loop these include the wait since requests were due. */
-struct responses {
-    double n[COURSE_MAX_BLOCKS], ns[COURSE_MAX_BLOCKS];
-    double sd; /* of one sample's logarithm */
-};
-
-/* Fills *r; s->equal is not NULL. */
-void search_responses(const struct search *s, struct responses *r);
-
 /* The stretch of a series with the largest sum of scores, which are added one by one (Kadane's
  * algorithm). `most` is 0 as long as no sum is positive; a score of -INFINITY is in no stretch. */
 struct top_stretch {
@@ -170,6 +162,14 @@ static inline void top_stretch_add(struct top_stretch *t, size_t j, double score
         t->first = t->begun;
         t->last = j;
     }
+}
+
+/* Returns the log-likelihood ratio (Poisson) of `ratio` times as many requests as are due to as
+ * many as are due: the score of a bin for a stretch with another rate (Kulldorff, "A spatial scan
+ * statistic", 1997). */
+static inline double find_score(double n, double due, double ratio)
+{
+    return n * log(ratio) + (1 - ratio) * due;
 }
 
 /* All detectors, in the order in which they are to be called. */

@@ -10,15 +10,13 @@
 #include <stdlib.h>
 
 #define VISIT_REACH       2 /* points on either side of a visit: a change that is taken back */
-#define N_REFINEMENTS     4
-#define LEAST_PER_POINT   8    /* requests */
-#define LEAST_CONFIRMED   .5   /* of a change, by durations at equal load, if sizes or mix change */
-#define STAYING_LOST_FRAC .01  /* of a change that stays: its cost would grow */
-#define CHANCE_Z          2.33 /* one-sided 1 % */
+#define N_REFINEMENTS     10
+#define LEAST_PER_POINT   8   /* requests */
+#define STAYING_LOST_FRAC .01 /* of a change that stays: its cost would grow */
+#define CHANCE            .01 /* one-sided */
 #define LEAST_UNSTEADY    .4 /* from the upper to the lower tenth: no short part is like the whole */
 /* An outage is a problem even if it costs a small share of a run of hours. */
-#define OUTAGE_RATIO      .5
-#define OUTAGE_NS         (10 * NS_PER_S) /* of full throughput that it costs */
+#define OUTAGE_NS         (10 * NS_PER_S) /* of full throughput that it costs, below half of it */
 
 double levels_work_at(const struct search *s, int64_t at_ns)
 {
@@ -86,7 +84,7 @@ static double at_equal_load(struct search *s, double change, int64_t from_ns, in
         const double *ln = s->equal->ln;
         double slowed = load_mean(s, ln, at_ns, until_ns) - load_mean(s, ln, from_ns, at_ns);
 
-        if (!(slowed / -change > LEAST_CONFIRMED))
+        if (!(2 * slowed / -change > 1)) /* durations at equal load show less than half */
             return 0;
     }
     if (s->c->open_loop || !(load / change > 0) || fabs(load) < log(1 + LOAD_LEAST_CHANGE))
@@ -173,7 +171,7 @@ static bool say_step(struct levels *l, double before, double after, int64_t from
     double lost =
         ratio < 1 ? (1 - ratio) * share : (1 - 1 / ratio) * search_frac(l->s, at_ns - c->start_ns);
     bool is_outage =
-        !stays && ratio < OUTAGE_RATIO && (1 - ratio) * (double)(until_ns - at_ns) >= OUTAGE_NS;
+        !stays && 2 * ratio < 1 && (1 - ratio) * (double)(until_ns - at_ns) >= OUTAGE_NS;
     bool problem = fabs(after - before) >= -log(1 - LEVELS_PROBLEM_CHANGE) &&
                    lost >= (stays ? STAYING_LOST_FRAC : LEVELS_PROBLEM_LOST);
     struct finding f = finding_of(ratio < 1 ? "drop" : "rise", problem || is_outage, lost);
@@ -216,7 +214,7 @@ static void refine_visit(const struct levels *l, double before, double *after, i
         double n = 0;
         top = (struct top_stretch){0};
         for (size_t j = from; j <= to; j++)
-            top_stretch_add(&top, j, c->ok[j] * log(ratio) + (1 - ratio) * usual);
+            top_stretch_add(&top, j, find_score(c->ok[j], usual, ratio));
         if (!(top.most > 0))
             return;
         for (size_t j = top.first; j <= top.last; j++)
@@ -258,7 +256,7 @@ bool levels_say_wave(const struct levels *l, bool of_durations, struct err *e)
     double length_ns = (double)(l->at_ns[l->n - 1] - l->at_ns[0]) + (double)l->width_ns, low,
            range = levels_range(l->fitted, l->n, &low);
 
-    return swings_say(l->s, of_durations, exp(of_durations ? -low - range : low),
+    return swings_say(l, l->fitted, of_durations, exp(of_durations ? -low - range : low),
                       exp(of_durations ? -low : low + range), length_ns / l->cycles, NAN, e);
 }
 
@@ -273,12 +271,12 @@ static bool say_unsteady(const struct levels *l, struct err *e)
         variance += rest[i] * rest[i] / n;
         lasting += i > 0 ? rest[i] * rest[i - 1] / n : 0;
     }
-    if (lasting / variance * sqrt(n) < CHANCE_Z)
+    if (lasting / variance * sqrt(n) < stats_t_quantile(1 - CHANCE, INFINITY))
         return true;
     double mean = levels_mean(l->x, 0, l->n), scale = sqrt(lasting / variance),
            low = exp(mean + scale * stats_select(rest, l->n, l->n / 10)),
            high = exp(mean + scale * stats_select(rest, l->n, l->n - 1 - l->n / 10));
-    return 1 - low / high < LEAST_UNSTEADY || swings_say(l->s, false, low, high, 0, NAN, e);
+    return 1 - low / high < LEAST_UNSTEADY || swings_say(l, NULL, false, low, high, 0, NAN, e);
 }
 
 bool find_levels(struct search *s, struct err *e)

@@ -11,17 +11,18 @@
 #include <math.h>
 #include <string.h>
 
-#define N_BATCHES          32
-#define MEDIAN_OF_SQUARE   .455 /* of a standard normal; a difference has twice its variance */
-#define FAST_START_FRAC    .10  /* of the run: a fast beginning up to here is a warm-up, too */
+#define N_BATCHES          (2 * LEVELS_LEAST_POINTS)
+#define FAST_START_FRAC    .10 /* of the run: a fast beginning up to here is a warm-up, too */
 #define LONGEST_WARM_UP_NS (3600 * NS_PER_S) /* what lasts for hours is a level */
 #define PENALTY            22.0 /* times the long-run variance: 4.7 standard errors a cut */
 #define EVIDENCE           15.0 /* cost of a shape, in -2 log likelihood: high, as many are tried */
 #define MOST_WAVES         4    /* cycles of a slow wave: more are searched for by their period */
 #define WAVE_STEPS         20   /* per cycle, of the number of cycles that are tried */
-#define LEAST_SWING        .3   /* of a wave: slow noise swings, too */
-#define BELL_STEPS         8    /* widths that are tried, up to an eighth of the run */
-#define DECAY_FRAC         .1   /* time constant of a decaying beginning, of the run */
+#define LEAST_SWING        (2 * LEVELS_PROBLEM_CHANGE) /* of a wave: slow noise swings, too */
+#define BELL_STEPS         8        /* widths that are tried, up to an eighth of the run */
+#define TAKEN_BACK         (1. / 3) /* of a change: what is left of it, at most */
+#define LEAST_LEVEL        4        /* points */
+#define DECAY_FRAC         .1       /* time constant of a decaying beginning, of the run */
 
 double levels_mean(const double *x, size_t from, size_t to)
 {
@@ -52,7 +53,10 @@ static double variance_of_batches(const struct levels *l)
 
         d[n++] = (b - a) * (b - a);
     }
-    return fmax(stats_sort_median(d, n) / MEDIAN_OF_SQUARE / 2 * (double)length, l->least_variance);
+    /* Of the square of a standard normal; a difference has twice its variance. */
+    double median_of_square = pow(stats_t_quantile(3. / 4, INFINITY), 2);
+
+    return fmax(stats_sort_median(d, n) / median_of_square / 2 * (double)length, l->least_variance);
 }
 
 /* y = exp(sign * x), its sum, and the best of the shapes that were fitted to it. */
@@ -161,7 +165,7 @@ static void fit_bell(struct levels *l, double *fitted)
 
     begin_shapes(l, -1, fitted, &best);
     for (int width = 1; width <= BELL_STEPS; width++) {
-        double sd = n / 8 * width / BELL_STEPS;
+        double sd = n / BELL_STEPS * width / BELL_STEPS;
 
         for (size_t i = 0; i < 2 * l->n; i++) {
             double z = ((double)i - n) / sd;
@@ -349,7 +353,7 @@ static size_t find_back(const struct levels *l, size_t base)
         double away = level_away(l, base, k);
         bool goes_on = k < l->n_cuts && fabs(level_away(l, base, k + 1)) < away;
 
-        if (fabs(away) < farthest / 3 && !goes_on)
+        if (fabs(away) < TAKEN_BACK * farthest && !goes_on)
             return k;
         if (away < 0)
             return 0;
@@ -375,7 +379,7 @@ static size_t count_early(const struct levels *l)
     size_t n = 0;
 
     for (size_t k = 2; change < 0 && k <= l->n_cuts; k++)
-        if (fabs(level(l, k) - first) < -change / 3)
+        if (fabs(level(l, k) - first) < TAKEN_BACK * -change)
             return 0;
     for (; n < l->n_cuts && (level(l, n + 1) - level(l, n)) * change > 0; n++) {
         double at_ns = (double)(l->at_ns[l->cuts[n]] - l->s->c->start_ns);
@@ -393,8 +397,9 @@ static size_t count_early(const struct levels *l)
 /* Fits levels, or another shape, as far as slow noise explains none. False: out of memory. */
 static bool fit(struct levels *l, struct err *e)
 {
-    size_t least = l->n / 24 > 4 ? l->n / 24 : 4;
+    size_t least = l->n / (2 * LEVELS_MOST_CUTS);
 
+    least = least > LEAST_LEVEL ? least : LEAST_LEVEL;
     l->lrv = variance_of_batches(l);
     if (!propose_cuts(l, least, PENALTY * l->lrv, e))
         return false;
@@ -462,7 +467,7 @@ bool levels_tell(struct levels *l, level_say_fn *say, const void *how, struct er
     if (!fit(l, e))
         return false;
     if (l->shape == LEVELS_TREND || l->shape == LEVELS_WAVE) {
-        size_t tenth = (l->n + 9) / 10;
+        size_t tenth = l->n / 10 + 1;
         struct level_change x = {l->shape == LEVELS_TREND ? CHANGE_TREND : CHANGE_WAVE, 0, tenth,
                                  l->n};
 

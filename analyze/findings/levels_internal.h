@@ -72,10 +72,11 @@ double levels_work_at(const struct search *s, int64_t at_ns);
  * series. False: out of memory. */
 bool swings_find(struct levels *l, bool of_durations, struct err *e);
 
-/* Reports a swing between two rates or durations. period_ns 0: at no steady period; p NAN: not
- * known. */
-bool swings_say(const struct search *s, bool of_durations, double least, double most,
-                double period_ns, double p, struct err *e);
+/* Reports a swing between two rates or durations, whose deviations by point are *cycle; or a swing
+ * of the load that makes it. NULL: not known. period_ns 0: at no steady period; p NAN: not known.
+ */
+bool swings_say(const struct levels *l, const double *cycle, bool of_durations, double least,
+                double most, double period_ns, double p, struct err *e);
 
 /* Reports a slow wave. */
 bool levels_say_wave(const struct levels *l, bool of_durations, struct err *e);

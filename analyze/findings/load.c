@@ -368,7 +368,7 @@ static int compare_changes(const void *a, const void *b)
 }
 
 struct load_text {
-    char s[160];
+    char s[2 * 100];
 };
 
 /* "objects are 33 times as large (64KiB -> 2.1MiB)". */
@@ -418,7 +418,7 @@ static bool say_changes(struct search *s, size_t first, size_t end, int64_t from
         {"due_before", "due_after"},     {"hosts_before", "hosts_after"}};
     const struct load_change *x = &s->loads[first];
     struct finding f = finding_of("load-change", FINDING_NOTICE, 0);
-    char text[1024], tail[128] = "";
+    char text[1000], tail[100] = "";
     size_t n = 0;
 
     for (size_t i = first; i < end && n < sizeof text; i++) {

@@ -244,19 +244,21 @@ static size_t first_above(const double *v, size_t to, double least)
     return from;
 }
 
-/* Moves *start_ns back to when response times became twice as long as before, if that was sooner.
- * At first free threads take up the backlog, so that requests still begin in time. */
-static void find_first_wait(const struct search *s, size_t to, int64_t *start_ns)
+/* Moves *start_ns back to when response times, which are durations at equal load and the wait since
+ * requests were due, became twice as long as before, if that was sooner. At first free threads take
+ * up the backlog, so that requests still begin in time. */
+static void find_first_wait(const struct search *s, const double *late, size_t to,
+                            int64_t *start_ns)
 {
-    struct responses r;
-    double sorted[COURSE_MAX_BLOCKS];
+    double ns[COURSE_MAX_BLOCKS], sorted[COURSE_MAX_BLOCKS];
 
     if (s->equal == NULL)
         return;
-    search_responses(s, &r);
-    memcpy(sorted, r.ns, to * sizeof *sorted);
+    for (size_t b = 0; b < to; b++)
+        ns[b] = exp(s->equal->mean + s->equal->ln[b]) + late[b];
+    memcpy(sorted, ns, to * sizeof *sorted);
     double least = 2 * stats_select(sorted, to, to / 10);
-    *start_ns = int64_min(*start_ns, course_block_start_ns(s->c, first_above(r.ns, to, least)));
+    *start_ns = int64_min(*start_ns, course_block_start_ns(s->c, first_above(ns, to, least)));
 }
 
 bool find_backlog(struct search *s, struct err *e)
@@ -281,7 +283,7 @@ bool find_backlog(struct search *s, struct err *e)
     bool ok = true;
     if (final > limit && 2 * final >= most) {
         int64_t start_ns = course_block_start_ns(c, from);
-        find_first_wait(s, last, &start_ns);
+        find_first_wait(s, late, last, &start_ns);
         double lost = search_frac(s, (int64_t) final);
         struct finding f = finding_of("backlog", FINDING_PROBLEM, lost);
 

@@ -70,19 +70,6 @@ struct samples search_samples(const struct search *s, struct strata of)
     return (struct samples){n, n > 0 ? sqrt(squares / n) : 0};
 }
 
-void search_responses(const struct search *s, struct responses *r)
-{
-    const struct course *c = s->c;
-
-    r->sd = search_samples(s, (struct strata){0, c->n_strata}).sd;
-    for (size_t b = 0; b < c->n_blocks; b++) {
-        r->n[b] = s->equal->n[b];
-        r->ns[b] = exp(s->equal->mean + s->equal->ln[b]);
-        if (c->late_n != NULL && c->late_n[b] > 0)
-            r->ns[b] += c->late_ns[b] / (double)c->late_n[b];
-    }
-}
-
 double search_long_run_variance(const double *v, size_t n)
 {
     double most = 0;

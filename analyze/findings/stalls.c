@@ -1,6 +1,6 @@
-/* Stalls: spans in which next to nothing is completed, of the whole system or of one host or
- * client. */
-#include "analyze/findings/stalls_internal.h"
+/* Stalls: intervals in which next to nothing is completed, of the whole system, or of some hosts,
+ * some clients or one operation. All are runs below a threshold in a series of completions. */
+#include "analyze/findings/find.h"
 #include "analyze/stats/stats.h"
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
@@ -10,17 +10,484 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MOST_STALLS      1000
+#define RATE_FRAC        .1  /* of the usual rate; a stall has at most twice as much */
+#define MOST_BLOCKS      100 /* that have a usual rate of their own */
+#define PER_BLOCK        10  /* requests, at least, on average */
 #define TYPICAL_TIMES    3   /* median durations; shorter gaps arise if requests run in step */
+#define TOLERANCE        .1  /* of a period, or of the length of stalls that are one */
+#define NEARLY_ALL       (1 - TOLERANCE) /* least share of the chosen in the requests that hang */
+#define ALIKE_SHARE      .25  /* least ratio of a chosen party's requests that hang to the most */
+#define LEAST_WAITS      2    /* requests of a party that hang at once, in a closed loop */
+#define CHANCE           .001 /* that all stalled, and some are accused */
+#define CHANCE_OF_LONG   .01  /* that requests are long without any stall */
+/* That the requests that ended are all of others, if all stalled. That those of some hosts hang
+ * proves less than it seems: wandering queues may have left most requests at a few hosts. */
+#define CHANCE_OF_OTHERS .1
+#define FEW_THREADS      10  /* that may all wait for long requests by chance */
 #define MAX_NAME         100 /* letters of a name in a sentence */
 #define MAX_NAMED        3   /* parties */
-#define PERIOD_TOLERANCE .1
 
-/* The beginning of a sentence. */
-struct parties_text {
-    char s[1000];
+struct stall {
+    int64_t start_ns, end_ns;
+    bool at_edge;                    /* a stall only if most threads hang in it */
+    const struct course_parties *of; /* NULL: the whole system */
+    size_t n_parties;
+    size_t parties[FINDING_MAX_PARTIES]; /* ascending */
 };
 
-/* ---- Periodic pauses ---- */
+/* How many requests ended in each of n bins, except those that hung until they failed, as a stall
+ * is not over when they time out; and how many usually end, times `share`. */
+struct series {
+    int64_t *done;
+    double *usual; /* times the part of the bin that is in the run */
+    double share;
+    size_t n;
+    int64_t bin_ns;
+};
+
+struct stalls {
+    struct search *s;
+    struct series all;
+    size_t window; /* to either side, in bins, from which the usual rate is taken */
+    int64_t least_ns;
+    struct stall *v;
+    size_t n;
+};
+
+static int64_t length_of(const struct stall *st)
+{
+    return st->end_ns - st->start_ns;
+}
+
+static int64_t middle_of(const struct stall *st)
+{
+    return st->start_ns + length_of(st) / 2;
+}
+
+static bool are_of_same(const struct stall *a, const struct stall *b)
+{
+    return a->of == b->of && a->n_parties == b->n_parties &&
+           memcmp(a->parties, b->parties, a->n_parties * sizeof *a->parties) == 0;
+}
+
+/* Returns the share of all requests that those of its parties are. */
+static double share_of(const struct stalls *x, const struct stall *st)
+{
+    int64_t n = st->of == NULL ? x->s->c->n : 0;
+    for (size_t i = 0; i < st->n_parties; i++)
+        n += st->of->n_requests[st->parties[i]];
+    return (double)n / (double)x->s->c->n;
+}
+
+/* ---- Intervals with next to no completions ---- */
+
+/* Fills in the series of all requests; *found becomes false if the run is too short, or has no
+ * usual rate. Copies the median of the blocks around each block into its bins. Blocks in which next
+ * to nothing ended do not count, so that neither a stall nor a change of level bends the usual
+ * rate. Requests that are refused end many times faster than usual: only successes count. */
+static bool find_usual(struct stalls *x, bool *found, struct err *e)
+{
+    const struct course *c = x->s->c;
+    size_t wanted = c->n < MOST_BLOCKS * PER_BLOCK ? (size_t)int64_max(c->n / PER_BLOCK, 1) : MOST_BLOCKS,
+           per_block = (c->n_bins + wanted - 1) / wanted, n_blocks = c->n_bins / per_block;
+    double rate[MOST_BLOCKS] = {0}, counted[MOST_BLOCKS], around[MOST_BLOCKS], mean = 0;
+    size_t n_counted = 0, next = 0, n_local = n_blocks / 10 + 1;
+
+    x->all = (struct series){.share = 1, .n = c->n_bins, .bin_ns = c->bin_ns};
+    x->window = n_local * per_block;
+    if (!mem_new(&x->all.done, c->n_bins, e) || !mem_new(&x->all.usual, c->n_bins, e))
+        return false;
+    for (size_t j = 0; j < n_blocks * per_block; j++)
+        rate[j / per_block] += (double)c->ok[j] / (double)per_block;
+    for (size_t b = 0; b < n_blocks; b++)
+        mean += rate[b] / (double)n_blocks;
+    for (size_t b = 0; b < n_blocks; b++)
+        if (rate[b] > RATE_FRAC * mean)
+            counted[n_counted++] = rate[b];
+    *found = n_counted > 1;
+    for (size_t b = 0; *found && b < n_blocks; b++) {
+        size_t from = next > n_local ? next - n_local : 0,
+               to = next + n_local < n_counted ? next + n_local + 1 : n_counted,
+               end = b + 1 < n_blocks ? (b + 1) * per_block : c->n_bins;
+
+        memcpy(around, counted + from, (to - from) * sizeof *around);
+        double usual = stats_sort_median(around, to - from);
+        for (size_t j = b * per_block; j < end; j++) {
+            x->all.done[j] = (int64_t)c->ok[j] + c->failed[j] - c->timed_out[j];
+            x->all.usual[j] = usual * course_part(c, j, c->bin_ns);
+        }
+        next += rate[b] > RATE_FRAC * mean;
+    }
+    return true;
+}
+
+struct sums {
+    double done, usual;
+};
+
+static struct sums sum_bins(const struct series *a, size_t first, size_t end)
+{
+    struct sums sum = {0};
+
+    for (size_t j = first; j < end && j < a->n; j++) {
+        sum.done += (double)a->done[j];
+        sum.usual += a->share * a->usual[j];
+    }
+    return sum;
+}
+
+static inline double score_of(struct sums sum)
+{
+    return find_score(sum.done, sum.usual, RATE_FRAC);
+}
+
+/* Returns the rate of all requests in a time as a share of the usual rate, which is taken from
+ * before and after it: in the middle of a long stall what is usual is that of the stall. */
+static double rate_frac(const struct stalls *x, int64_t start_ns, int64_t end_ns)
+{
+    size_t first = course_bin(x->s->c, start_ns) + 1, end = course_bin(x->s->c, end_ns);
+    struct sums sum = sum_bins(&x->all, first, end);
+    double n = end > first ? (double)(end - first) : 0, around = 0, n_around = 0;
+
+    if (first > x->window) {
+        around += x->all.usual[first - x->window];
+        n_around++;
+    }
+    if (end + x->window + 1 < x->all.n) {
+        around += x->all.usual[end + x->window];
+        n_around++;
+    }
+    if (n_around > 0)
+        sum.usual = n * around / n_around;
+    return sum.usual > 0 ? sum.done / sum.usual : 0;
+}
+
+/* By seconds, returns for how long the system stalled within a bin, from how many requests are
+ * missing: a stall begins or ends within a second. */
+static int64_t stood_ns(const struct stalls *x, const struct series *a, size_t bin)
+{
+    const struct course *c = x->s->c;
+    if (c->has_requests || bin >= a->n)
+        return 0;
+    struct sums sum = sum_bins(a, bin, bin + 1);
+    double missing = 1 - sum.done / fmax(sum.usual, 1e-9);
+    return (int64_t)(fmax(missing, 0) * course_part(c, bin, a->bin_ns) * (double)a->bin_ns);
+}
+
+/* Adds the bins [first, end) as a stall if they are long and empty enough. */
+static void add_interval(const struct stalls *x, const struct series *a, size_t first, size_t end,
+                         struct stall *v, size_t *n)
+{
+    const struct course *c = x->s->c;
+    int64_t full_ns = c->full_from_ns > c->bins_ns ? c->full_from_ns - c->bins_ns : 0;
+    size_t begun = (size_t)(full_ns / a->bin_ns),
+           until = (size_t)((c->full_until_ns - c->bins_ns) / a->bin_ns);
+    struct sums sum = sum_bins(a, first, end),
+                within = sum_bins(a, first > begun ? first : begun, end < until ? end : until);
+    struct stall st = {.start_ns = course_at_ns(c, first, a->bin_ns) - stood_ns(x, a, first - 1),
+                       .end_ns = course_at_ns(c, end, a->bin_ns) + stood_ns(x, a, end)};
+
+    /* Low rates at the edges of a run are normal: threads may begin one after the other, and the
+     * last requests end alone. */
+    st.at_edge = (st.start_ns < c->full_from_ns || st.end_ns > c->full_until_ns) &&
+                 score_of(within) < FIND_LEAST_LLR;
+    if (length_of(&st) >= x->least_ns && sum.done <= 2 * RATE_FRAC * sum.usual && *n < MOST_STALLS)
+        v[(*n)++] = st;
+}
+
+/* Appends to v, which has room for MOST_STALLS, the intervals of a series with next to no
+ * completions: maximal ones with a score beyond chance. */
+static void find_intervals(const struct stalls *x, const struct series *a, struct stall *v,
+                           size_t *n)
+{
+    struct top_stretch top = {0};
+
+    for (size_t j = 0; j <= a->n; j++) {
+        double score = score_of(sum_bins(a, j, j + 1));
+
+        if (j == a->n || top.sum + score <= 0 || top.sum + score < top.most - FIND_LEAST_LLR) {
+            if (top.most >= FIND_LEAST_LLR)
+                add_interval(x, a, top.first, top.last + 1, v, n);
+            top = (struct top_stretch){0};
+        } else {
+            top_stretch_add(&top, j, score);
+        }
+    }
+}
+
+/* ---- What chance, or threads that pause, leave ---- */
+
+/* Allocates a gap of each party in the middle of each stall: that of party k in stall i is k * x->n
+ * + i. Only requests that take half of the stall count as waiting. */
+static bool find_gaps(const struct stalls *x, const struct course_parties *p,
+                      struct course_gap **gaps, struct err *e)
+{
+    if (!mem_new(gaps, p->n * x->n, e))
+        return false;
+    for (size_t k = 0; k < p->n; k++)
+        for (size_t i = 0; i < x->n; i++)
+            (*gaps)[k * x->n + i] = (struct course_gap){
+                .party = k, .at_ns = middle_of(&x->v[i]), .least_ns = length_of(&x->v[i]) / 2};
+    return course_find_gaps(x->s->c, p, *gaps, p->n * x->n, e);
+}
+
+static double count_waiting(const struct stalls *x, const struct course_parties *p,
+                            const struct course_gap *gaps, size_t i)
+{
+    double n = 0;
+    for (size_t k = 0; k < p->n; k++)
+        n += (double)gaps[k * x->n + i].n_waiting;
+    return n;
+}
+
+/* Returns the share of the threads' time that the tails of durations give to requests of at least
+ * that length: n (L / from)^-a of them, which last for 2 L on average (a tail with an exponent of
+ * 2). Before the tail, which may be a stall's own, a is that from the 90th percentile on. */
+static double time_of_long(const struct course *c, double ns)
+{
+    double run_ns = (double)(c->end_ns - c->start_ns) + 1, sum = 0;
+
+    for (size_t k = 0; k < c->n_ops; k++) {
+        const struct course_tail *t = &c->tail[k];
+        double a = t->exponent;
+
+        if (ns < t->from_ns && c->p90_ns[k] < t->from_ns)
+            a = log((double)c->ops[k].n / 10 / t->n) / log(t->from_ns / c->p90_ns[k]);
+        sum += t->n > 0 ? t->n * pow(ns / t->from_ns, -a) * 2 * ns : 0;
+    }
+    return fmin(sum / run_ns / (double)c->n_threads, 1);
+}
+
+static bool has_ends(const struct course_gap *g)
+{
+    return g->before_ns != INT64_MIN && g->after_ns != INT64_MAX;
+}
+
+static bool is_as_long(int64_t a_ns, int64_t b_ns)
+{
+    return (double)a_ns >= NEARLY_ALL * (double)b_ns;
+}
+
+/* Whether n_as_long stalls of nearly that length, or longer, come by chance in `places`, as all
+ * threads happen to wait for long requests there: these end late without any stall. Levels skip the
+ * time of such a stall, too. */
+static bool is_chance(const struct stalls *x, const struct stall *st, size_t n_as_long,
+                      size_t places)
+{
+    const struct course *c = x->s->c;
+    double least_ns = NEARLY_ALL * (double)length_of(st),
+           n = fmax((double)c->n_threads * share_of(x, st), 1);
+
+    /* The tail leaves out the ten longest requests, so as not to be made by the stall itself. */
+    if (c->tail == NULL || n > FEW_THREADS)
+        return false;
+    double expected =
+        (double)places * pow(time_of_long(c, least_ns), n) / search_frac(x->s, (int64_t)least_ns);
+    if (stats_poisson_upper((double)n_as_long, expected) <= CHANCE_OF_LONG)
+        return false;
+    search_mask(x->s, st->start_ns, st->end_ns, FINDING_MASK_STALL);
+    return true;
+}
+
+/* Drops stalls that chance explains, those at an edge of the run in which few threads hang, and
+ * gaps that threads leave which pause between requests and run in step: shorter than the time from
+ * one request of a thread to its next, with fewer requests in flight than usual. When servers
+ * stand, there are more. */
+static bool drop_gaps(struct stalls *x, struct err *e)
+{
+    const struct course *c = x->s->c;
+    double step_ns = (double)c->n_threads * (double)(c->end_ns - c->start_ns) / (double)c->n;
+    bool may_step = c->has_requests && !c->open_loop, *keep = NULL;
+    double usual = may_step ? load_mean(x->s, c->load.under_way, INT64_MIN, INT64_MAX) : 0;
+    struct course_gap *gaps = NULL;
+    size_t n_kept = 0;
+    bool ok = mem_new(&keep, x->n, e) && find_gaps(x, &c->operations, &gaps, e);
+
+    for (size_t i = 0; ok && i < x->n; i++) {
+        const struct stall *st = &x->v[i];
+        double n = count_waiting(x, &c->operations, gaps, i);
+        size_t n_as_long = 0;
+
+        for (size_t k = 0; k < x->n; k++)
+            n_as_long +=
+                k == i || (!x->v[k].at_edge && is_as_long(length_of(&x->v[k]), length_of(st)));
+        keep[i] = (!st->at_edge || (c->n_threads > 0 && n >= NEARLY_ALL * (double)c->n_threads)) &&
+                  (!may_step || (double)length_of(st) >= step_ns || 2 * n >= usual) &&
+                  !is_chance(x, st, n_as_long, 1);
+    }
+    for (size_t i = 0; ok && i < x->n; i++)
+        if (keep[i])
+            x->v[n_kept++] = x->v[i];
+    x->n = ok ? n_kept : x->n;
+    free(keep);
+    free(gaps);
+    return ok;
+}
+
+/* ---- Whose requests hang ---- */
+
+/* Chooses the parties with nearly all requests that hang in stall i, at most one operation, and
+ * less than all. *chance becomes an upper bound on the probability that any group of that size has
+ * them if all stall. False: there are none. */
+static bool choose_parties(const struct stalls *x, size_t i, const struct course_parties *p,
+                           const struct course_gap *gaps, struct stall *st, double *chance)
+{
+    double n = count_waiting(x, p, gaps, i), largest = 1, chosen = 0;
+
+    *st = x->v[i];
+    st->of = p;
+    *chance = 1;
+    for (size_t k = 0; k < p->n; k++)
+        largest = fmax(largest, (double)gaps[k * x->n + i].n_waiting);
+    for (size_t k = 0; k < p->n; k++) {
+        double here = (double)gaps[k * x->n + i].n_waiting;
+        if (here < ALIKE_SHARE * largest)
+            continue;
+        if (st->n_parties == (p->operations ? 1 : FINDING_MAX_PARTIES))
+            return false;
+        *chance *= (double)(p->n - st->n_parties) / (double)(st->n_parties + 1);
+        st->parties[st->n_parties++] = k;
+        chosen += here;
+    }
+    if (st->n_parties == 0 || st->n_parties == p->n || chosen < NEARLY_ALL * n)
+        return false;
+    *chance *= stats_binomial_upper(chosen, n, share_of(x, st));
+    return true;
+}
+
+/* Whether the requests that ended since the stall began are of others, which proves that these went
+ * on. Narrows the stall to the time from the last end of a request of its parties to the next. If
+ * one of these ends is missing, that is not known. */
+static bool others_went_on(const struct stalls *x, size_t i, const struct course_gap *gaps,
+                           struct stall *st, double chance)
+{
+    const struct course *c = x->s->c;
+    int64_t start_ns = INT64_MIN, end_ns = INT64_MAX;
+
+    for (size_t k = 0; k < st->n_parties; k++) {
+        start_ns = int64_max(gaps[st->parties[k] * x->n + i].before_ns, start_ns);
+        end_ns = int64_min(gaps[st->parties[k] * x->n + i].after_ns, end_ns);
+    }
+    if (start_ns == INT64_MIN || end_ns == INT64_MAX)
+        return chance <= CHANCE;
+    double n = sum_bins(&x->all, course_bin(c, start_ns) + 1, course_bin(c, gaps[i].at_ns)).done,
+           of_others = pow(1 - share_of(x, st) * (double)c->n / ((double)c->n + 1), n);
+    st->start_ns = start_ns;
+    st->end_ns = end_ns;
+    /* By seconds it is not known who went on for a moment. */
+    return chance * of_others <= CHANCE && (!c->has_requests || of_others <= CHANCE_OF_OTHERS);
+}
+
+/* Attributes stalls of the system to the parties whose requests alone hang in them. */
+static bool give_to_parties(struct stalls *x, const struct course_parties *p, struct err *e)
+{
+    struct course_gap *gaps = NULL;
+
+    if (p->n < 2 || x->n == 0)
+        return true;
+    bool ok = find_gaps(x, p, &gaps, e);
+    for (size_t i = 0; ok && i < x->n; i++) {
+        struct stall st;
+        double chance;
+
+        if (x->v[i].of == NULL && choose_parties(x, i, p, gaps, &st, &chance) &&
+            others_went_on(x, i, gaps, &st, chance))
+            x->v[i] = st;
+    }
+    free(gaps);
+    return ok;
+}
+
+static bool lies_in_stall(const struct stalls *x, int64_t at_ns)
+{
+    for (size_t i = 0; i < x->n; i++)
+        if (x->v[i].start_ns <= at_ns && at_ns < x->v[i].end_ns)
+            return true;
+    return false;
+}
+
+/* Adds gap i of n as a stall of its party, if it is long and empty enough while the system goes
+ * on. */
+static void add_party_stall(struct stalls *x, const struct course_parties *p,
+                            const struct course_gap *gaps, size_t n, size_t i)
+{
+    const struct course_gap *g = &gaps[i];
+    struct stall st = {g->before_ns, g->after_ns, false, p, 1, {g->party}};
+    size_t n_as_long = 0;
+
+    /* In an open loop most threads of a client may have been idle when it stalled. */
+    size_t least_waiting = x->s->c->open_loop ? 1 : LEAST_WAITS;
+    if (!has_ends(g) || length_of(&st) < x->least_ns || g->n_waiting < least_waiting ||
+        x->n == MOST_STALLS || rate_frac(x, st.start_ns, st.end_ns) <= 2 * RATE_FRAC)
+        return;
+    for (size_t k = 0; k < n; k++)
+        n_as_long +=
+            has_ends(&gaps[k]) && is_as_long(gaps[k].after_ns - gaps[k].before_ns, length_of(&st));
+    if (!is_chance(x, &st, n_as_long, p->n))
+        x->v[x->n++] = st;
+}
+
+/* Finds the intervals in which next to nothing of a party is completed: its share of what is usual
+ * then. The requests next to them show when each began and ended. */
+static bool find_party_stalls(struct stalls *x, const struct course_parties *p, struct err *e)
+{
+    const struct course *c = x->s->c;
+    struct series own = {.n = c->n_wide, .bin_ns = c->wide_ns};
+    struct course_gap *gaps = NULL;
+    struct stall *found = NULL;
+    size_t n = 0, cap = 0;
+
+    if (p->n < 2 || c->ended == NULL)
+        return true;
+    bool ok = mem_new(&found, MOST_STALLS, e) && mem_new(&own.done, c->n_wide, e) &&
+              mem_cleared(&own.usual, c->n_wide, e);
+    for (size_t j = 0; ok && j < c->n_bins; j++)
+        own.usual[(int64_t)j * c->bin_ns / c->wide_ns] += x->all.usual[j];
+    for (size_t k = 0; ok && k < p->n; k++) {
+        size_t n_found = 0;
+
+        own.share = (double)p->n_requests[k] / (double)c->n;
+        course_count_ended(c, p, k, own.done);
+        find_intervals(x, &own, found, &n_found);
+        ok = mem_fit(&gaps, &cap, n + n_found, e);
+        for (size_t i = 0; ok && i < n_found; i++)
+            if (!found[i].at_edge && !lies_in_stall(x, middle_of(&found[i])))
+                gaps[n++] = (struct course_gap){.party = k, .at_ns = middle_of(&found[i])};
+    }
+    ok = ok && course_find_gaps(c, p, gaps, n, e);
+    for (size_t i = 0; ok && i < n; i++)
+        add_party_stall(x, p, gaps, n, i);
+    free(found);
+    free(own.done);
+    free(own.usual);
+    free(gaps);
+    return ok;
+}
+
+/* Joins stalls of several hosts, or of several clients, at the same time. */
+static void join_alike(struct stalls *x)
+{
+    for (size_t i = 0; i < x->n; i++)
+        for (size_t k = i + 1; k < x->n; k++) {
+            struct stall *a = &x->v[i], *b = &x->v[k];
+            double near_ns = fmax((double)x->least_ns, TOLERANCE * (double)length_of(a));
+
+            if (a->of == NULL || a->of != b->of || a->of->operations || are_of_same(a, b) ||
+                a->n_parties + b->n_parties > FINDING_MAX_PARTIES ||
+                (double)llabs(a->start_ns - b->start_ns) > near_ns ||
+                (double)llabs(a->end_ns - b->end_ns) > near_ns)
+                continue;
+            for (size_t m = 0; m < b->n_parties; m++)
+                a->parties[a->n_parties++] = b->parties[m];
+            qsort(a->parties, a->n_parties, sizeof *a->parties, finding_compare_indexes);
+            a->start_ns = int64_max(a->start_ns, b->start_ns);
+            a->end_ns = int64_min(a->end_ns, b->end_ns);
+            memmove(b, b + 1, (x->n - k - 1) * sizeof *b);
+            x->n--;
+            k--;
+        }
+}
 
 static int compare_stalls(const void *a, const void *b)
 {
@@ -30,22 +497,36 @@ static int compare_stalls(const void *a, const void *b)
     return by_start != 0 ? by_start : int64_order(x->end_ns, y->end_ns);
 }
 
-/* Sorts stalls, and drops those that begin in a stall of the same parties: one host that hangs can
- * cause several stalls of the system. */
-static void sort_stalls(struct stalls *x)
+/* Finds whose the stalls are, and those of parties that hang while the others go on. Sorts all, and
+ * drops those that begin in a stall of the same parties: one host that hangs can cause several
+ * stalls of the system. False: out of memory. */
+static bool find_parties(struct stalls *x, struct err *e)
 {
-    size_t n = 0;
+    const struct course *c = x->s->c;
+    const struct course_parties *const all[] = {&c->hosts, &c->clients, &c->operations};
+    const size_t n = sizeof all / sizeof *all;
+    bool ok = x->n == 0 || drop_gaps(x, e);
+    size_t n_kept = 0;
+
+    for (size_t i = 0; ok && i < n; i++)
+        ok = give_to_parties(x, all[i], e);
+    for (size_t i = 0; ok && i < n; i++)
+        ok = find_party_stalls(x, all[i], e);
+    join_alike(x);
     qsort(x->v, x->n, sizeof *x->v, compare_stalls);
     for (size_t i = 0; i < x->n; i++) {
-        bool said = false;
-        for (size_t k = 0; k < n; k++)
-            said = said ||
-                   (stalls_same_parties(&x->v[k], &x->v[i]) && x->v[k].end_ns > x->v[i].start_ns);
-        if (!said)
-            x->v[n++] = x->v[i];
+        bool is_part = false;
+        for (size_t k = 0; k < n_kept; k++)
+            is_part =
+                is_part || (are_of_same(&x->v[k], &x->v[i]) && x->v[k].end_ns > x->v[i].start_ns);
+        if (!is_part)
+            x->v[n_kept++] = x->v[i];
     }
-    x->n = n;
+    x->n = n_kept;
+    return ok;
 }
+
+/* ---- Findings ---- */
 
 /* Returns the period of the stalls of the parties of `one`; 0: they have none. A pause that was too
  * short to be found leaves a gap of two periods. A stall longer than the period is no periodic
@@ -56,9 +537,9 @@ static int64_t find_period(const struct stalls *x, const struct stall *one, doub
     int64_t last_ns = INT64_MIN, longest_ns = 0;
 
     for (size_t i = 0; i < x->n; i++) {
-        if (!stalls_same_parties(&x->v[i], one))
+        if (!are_of_same(&x->v[i], one))
             continue;
-        longest_ns = int64_max(longest_ns, x->v[i].end_ns - x->v[i].start_ns);
+        longest_ns = int64_max(longest_ns, length_of(&x->v[i]));
         if (last_ns != INT64_MIN)
             gaps[n++] = (double)(x->v[i].start_ns - last_ns);
         last_ns = x->v[i].start_ns;
@@ -69,7 +550,7 @@ static int64_t find_period(const struct stalls *x, const struct stall *one, doub
     size_t n_even = 0;
     for (size_t i = 0; i < n; i++) {
         double times = round(gaps[i] / period);
-        if (times >= 1 && fabs(gaps[i] / period - times) <= PERIOD_TOLERANCE) {
+        if (times >= 1 && fabs(gaps[i] / period - times) <= TOLERANCE) {
             n_even++;
             sum += gaps[i];
             n_periods += times;
@@ -78,7 +559,10 @@ static int64_t find_period(const struct stalls *x, const struct stall *one, doub
     return n - n_even <= n / 10 && (double)longest_ns < period ? (int64_t)(sum / n_periods) : 0;
 }
 
-/* ---- Findings ---- */
+/* The beginning of a sentence. */
+struct parties_text {
+    char s[1000];
+};
 
 /* Sets the parties of a stall in its finding; returns their names as the beginning of a
  * sentence. */
@@ -118,13 +602,8 @@ static struct parties_text name_parties(const struct stall *st, struct finding *
 /* Returns the share of the run's throughput that a stall cost: at least the party's own. */
 static double lost_in(const struct stalls *x, const struct stall *st)
 {
-    const struct search *s = x->s;
-    double share = 1;
-
-    if (st->of != NULL)
-        share = (double)stalls_n_requests(st) / (double)s->c->n;
-    return search_frac(s, st->end_ns - st->start_ns) *
-           fmax(1 - stalls_rate_frac(x, st->start_ns, st->end_ns), share);
+    return search_frac(x->s, length_of(st)) *
+           fmax(1 - rate_frac(x, st->start_ns, st->end_ns), share_of(x, st));
 }
 
 /* Masks a stall that is reported. The requests of smaller stalls are not masked: they may be the
@@ -143,8 +622,8 @@ static bool say_pauses(const struct stalls *x, const struct stall *one, int64_t 
     double lost = 0;
 
     for (size_t i = 0; i < x->n; i++)
-        if (stalls_same_parties(&x->v[i], one)) {
-            stood_ns += x->v[i].end_ns - x->v[i].start_ns;
+        if (are_of_same(&x->v[i], one)) {
+            stood_ns += length_of(&x->v[i]);
             lost += lost_in(x, &x->v[i]);
             mask_reported(x, &x->v[i]);
             n++;
@@ -165,10 +644,17 @@ enum worth { WORTH_NOTHING, WORTH_NOTICE, WORTH_PROBLEM };
 
 static enum worth worth_of(const struct stalls *x, const struct stall *st)
 {
-    int64_t length_ns = st->end_ns - st->start_ns;
+    int64_t length_ns = length_of(st);
     double lost = lost_in(x, st);
 
-    if (lost >= FINDING_PROBLEM_FRAC || length_ns >= FINDING_PROBLEM_NS)
+    /* By seconds the tail is not known: if durations differ widely, a few threads may just wait for
+     * long requests. An exponential distribution has a 90th percentile of 3.3 medians. */
+    const struct course *c = x->s->c;
+    bool is_known = c->tail != NULL || c->n_threads == 0 || c->n_threads > FEW_THREADS ||
+                    search_longest_ns(x->s, c->p90_ns, OP_MATTERS) <
+                        5 * search_longest_ns(x->s, c->median_ns, OP_MATTERS);
+
+    if (is_known && (lost >= FINDING_PROBLEM_FRAC || length_ns >= FINDING_PROBLEM_NS))
         return WORTH_PROBLEM;
     return lost >= FINDING_WORTH_FRAC ? WORTH_NOTICE : WORTH_NOTHING;
 }
@@ -179,8 +665,8 @@ static bool say_stall(const struct stalls *x, const struct stall *st, size_t n_a
                       int64_t stood_ns, struct err *e)
 {
     const struct search *s = x->s;
-    int64_t length_ns = st->end_ns - st->start_ns;
-    double frac = stalls_rate_frac(x, st->start_ns, st->end_ns);
+    int64_t length_ns = length_of(st);
+    double frac = rate_frac(x, st->start_ns, st->end_ns);
     bool problem = worth_of(x, st) == WORTH_PROBLEM;
     struct finding f = finding_of("stall", problem, lost_in(x, st));
 
@@ -215,16 +701,16 @@ static bool say_stalls(const struct stalls *x, const struct stall *one, struct e
     bool ok = true;
 
     for (const struct stall *st = one; ok && st < x->v + x->n; st++) {
-        enum worth worth = stalls_same_parties(st, one) ? worth_of(x, st) : WORTH_NOTHING;
+        enum worth worth = are_of_same(st, one) ? worth_of(x, st) : WORTH_NOTHING;
         if (worth != WORTH_NOTHING)
             mask_reported(x, st);
         if (worth == WORTH_PROBLEM)
             ok = say_stall(x, st, 1, 0, e);
         if (worth != WORTH_NOTICE)
             continue;
-        if (longest == NULL || st->end_ns - st->start_ns > longest->end_ns - longest->start_ns)
+        if (longest == NULL || length_of(st) > length_of(longest))
             longest = st;
-        stood_ns += st->end_ns - st->start_ns;
+        stood_ns += length_of(st);
         n++;
     }
     return ok && (longest == NULL || say_stall(x, longest, n, stood_ns, e));
@@ -238,7 +724,7 @@ static bool say(struct stalls *x, struct err *e)
     bool ok = true;
     for (size_t i = 0; ok && i < x->n; i++) {
         size_t first = 0;
-        while (!stalls_same_parties(&x->v[first], &x->v[i]))
+        while (!are_of_same(&x->v[first], &x->v[i]))
             first++;
         if (first < i)
             continue;
@@ -253,26 +739,22 @@ bool find_stalls(struct search *s, struct err *e)
 {
     const struct course *c = s->c;
     struct stalls x = {.s = s};
-    struct stalls_series all = {.share = 1, .n = c->n_bins, .bin_ns = c->bin_ns};
     bool is_found = false;
 
     /* A multiple of the median duration may overflow. */
     double least_ns = fmax(TYPICAL_TIMES * search_longest_ns(s, c->median_ns, OP_MATTERS),
                            (double)c->shortest_ns);
     x.least_ns = least_ns < 0x1p63 ? (int64_t)least_ns : INT64_MAX;
-    bool ok = mem_new(&x.v, STALLS_MAX, e) && stalls_find_usual(&x, &is_found, e);
+    bool ok = mem_new(&x.v, MOST_STALLS, e) && find_usual(&x, &is_found, e);
     if (ok && is_found) {
-        all.done = x.done;
-        all.usual = x.usual;
-        stalls_find_intervals(&x, &all, x.v, &x.n);
-        ok = stalls_find_parties(&x, e);
-        sort_stalls(&x);
+        find_intervals(&x, &x.all, x.v, &x.n);
+        ok = find_parties(&x, e);
         for (size_t i = 0; i < x.n; i++)
             search_mask(s, x.v[i].start_ns, x.v[i].end_ns, FINDING_MASK_STALL);
         ok = ok && say(&x, e);
     }
-    free(x.done);
-    free(x.usual);
+    free(x.all.done);
+    free(x.all.usual);
     free(x.v);
     return ok;
 }

@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_POINTS      2048
-#define SPECTRUM        (1 << 14) /* frequencies up to one a point: eight a cycle of the run, or more */
+#define SPECTRUM        (1 << 14) /* frequencies up to one a point */
 #define FREQUENCIES     4         /* a cycle of the run, of which chance chooses the strongest */
+#define MAX_POINTS      (SPECTRUM / (2 * FREQUENCIES))
 #define TYPICAL_TIMES   10 /* median durations a period, so that requests in step cause no beat */
 #define P90_TIMES       5
 #define LEAST_PERIOD_NS 1e9 /* shorter swings cancel within every second */
@@ -22,10 +22,11 @@
 #define LEAST_CYCLES    3
 #define MOST_NEIGHBOURS 8 /* on either side; below a cycle's harmonics */
 #define CHANCE          .01
-#define N_SLOTS         24            /* of a cycle */
-#define WINDOW          (N_SLOTS / 6) /* whose mean is the highest, or the lowest, of a cycle */
-#define LEAST_BEAT      .15
-#define PROBLEM_BEAT    .25
+#define N_SLOTS         24 /* of a cycle */
+#define WINDOW                                                                                     \
+    POINTS_A_CYCLE /* slots, a sixth of a cycle, whose mean is the highest, or the lowest, of a    \
+                      cycle */
+#define PROBLEM_BEAT .25
 
 /* Points of equal width: throughput or durations, as deviations from their mean. */
 struct swings {
@@ -95,7 +96,7 @@ static bool deviate(struct swings *w)
 
 static double power(const struct swings *w, double at)
 {
-    size_t k = (size_t)(at + .5) % SPECTRUM, mirror = (SPECTRUM - k) % SPECTRUM;
+    size_t k = (size_t)lround(at) % SPECTRUM, mirror = (SPECTRUM - k) % SPECTRUM;
     double re = w->f[k < mirror ? k : mirror], im = k != mirror ? w->f[k < mirror ? mirror : k] : 0;
 
     return re * re + im * im;
@@ -134,7 +135,7 @@ struct cycle {
 
 static size_t slot_of(const struct swings *w, double cycles, size_t i)
 {
-    double x = cycles * ((double)i + .5) / (double)w->n;
+    double x = cycles * (2 * (double)i + 1) / (2 * (double)w->n);
     return (size_t)((x - floor(x)) * N_SLOTS);
 }
 
@@ -175,8 +176,9 @@ static void fold(const struct swings *w, double cycles, struct cycle *m, double 
     range[0] = -range[1];
 }
 
-/* Takes the mean cycle out of the series, so that levels are those of the rest. */
-static void take_out(const struct swings *w, double cycles, const struct cycle *m)
+/* Takes the mean cycle, which becomes *cycle as the series has it, out of the series, so that
+ * levels are those of the rest. */
+static void take_out(const struct swings *w, double cycles, const struct cycle *m, double *cycle)
 {
     struct levels *l = w->l;
     double sign = w->of_durations ? -1 : 1;
@@ -189,18 +191,43 @@ static void take_out(const struct swings *w, double cycles, const struct cycle *
             sum += isfinite(mean) ? mean : 0;
             n++;
         }
-        if (n > 0)
-            l->x[j] -= sign * log(fmax(1 + sum / n, CHANCE));
+        cycle[j] = n > 0 ? sign * log(fmax(1 + sum / n, CHANCE)) : 0;
+        l->x[j] -= cycle[j];
     }
 }
 
-bool swings_say(const struct search *s, bool of_durations, double least, double most,
-                double period_ns, double p, struct err *e)
+/* Whether it is the load that swings: in a closed loop, in which equal requests take as long as
+ * ever, the number of requests in flight is that of the threads that do not pause, and goes with
+ * the rate. */
+static bool is_of_load(const struct levels *l, const double *cycle)
 {
+    const struct course *c = l->s->c;
+    double in_flight[LEVELS_POINTS], mean = 0, both = 0, squares = 0;
+
+    if (c->open_loop || c->load.under_way == NULL)
+        return false;
+    for (size_t j = 0; j < l->n; j++) {
+        in_flight[j] = log(c->load.under_way[course_block(c, l->at_ns[j] + l->width_ns / 2)]);
+        mean += cycle[j] / (double)l->n;
+    }
+    for (size_t j = 0; j < l->n; j++) {
+        both += (cycle[j] - mean) * in_flight[j];
+        squares += (cycle[j] - mean) * (cycle[j] - mean);
+    }
+    return 2 * both > squares; /* NAN: no */
+}
+
+bool swings_say(const struct levels *l, const double *cycle, bool of_durations, double least,
+                double most, double period_ns, double p, struct err *e)
+{
+    const struct course *c = l->s->c;
     double swing = 1 - least / most;
+    bool of_load = cycle != NULL && !of_durations && is_of_load(l, cycle);
+
     /* By seconds, pauses look like swings, and so do swings of what is due. */
-    bool is_problem = s->c->has_requests && period_ns > 0 && swing >= PROBLEM_BEAT;
-    struct finding f = finding_of("swings", is_problem, (most - least) / (most + least));
+    bool is_problem = c->has_requests && period_ns > 0 && swing >= PROBLEM_BEAT;
+    struct finding f = of_load ? finding_of("load-change", FINDING_NOTICE, 0)
+                               : finding_of("swings", is_problem, (most - least) / (most + least));
 
     f.ratio = 1 - swing;
     finding_figure(&f, of_durations ? "low_ns" : "low_per_s", least);
@@ -211,23 +238,23 @@ bool swings_say(const struct search *s, bool of_durations, double least, double 
         if (!isnan(p))
             finding_figure(&f, "p", p);
     }
-    const char *every = period_ns > 0 ? "every " : "at no steady period";
+    const char *every = period_ns > 0 ? "every " : "at no steady period",
+               *what = of_load ? "The number of threads at work, and throughput with it, swings"
+                       : of_durations ? "Response time swings"
+                                      : "Throughput swings";
     struct units_text period = period_ns > 0 ? units_duration(f.period_ns) : (struct units_text){0};
-    if (of_durations)
-        return findings_add(s->out, &f, e,
-                            "Response time swings back and forth by %.0f %%, %s%s (%s to %s)",
-                            100 * swing, every, period.s, units_duration((int64_t)least).s,
-                            units_duration((int64_t)most).s);
-    return findings_add(s->out, &f, e,
-                        "Throughput swings back and forth by %.0f %%, %s%s (%s to %s requests/s)",
-                        100 * swing, every, period.s, units_rate(least).s, units_rate(most).s);
+    return findings_add(l->s->out, &f, e, "%s back and forth by %.0f %%, %s%s (%s to %s%s)", what,
+                        100 * swing, every, period.s,
+                        of_durations ? units_duration((int64_t)least).s : units_rate(least).s,
+                        of_durations ? units_duration((int64_t)most).s : units_rate(most).s,
+                        of_durations ? "" : " requests/s");
 }
 
 bool swings_find(struct levels *l, bool of_durations, struct err *e)
 {
     struct swings *w;
     struct cycle mean;
-    double range[2], p = 1, cycles = 0;
+    double range[2], cycle[LEVELS_POINTS], p = 1, cycles = 0;
     bool ok = true;
 
     if (!mem_cleared(&w, 1, e))
@@ -246,11 +273,11 @@ bool swings_find(struct levels *l, bool of_durations, struct err *e)
     }
     if (cycles > 0) {
         fold(w, cycles, &mean, range);
-        if (1 - (1 + range[0]) / (1 + range[1]) >= LEAST_BEAT) {
-            take_out(w, cycles, &mean);
-            ok =
-                swings_say(l->s, of_durations, (1 + range[0]) * w->usual, (1 + range[1]) * w->usual,
-                           (double)w->n * (double)w->width_ns / cycles, p, e);
+        if (1 - (1 + range[0]) / (1 + range[1]) >= LEVELS_PROBLEM_CHANGE) {
+            take_out(w, cycles, &mean, cycle);
+            ok = swings_say(l, cycle, of_durations, (1 + range[0]) * w->usual,
+                            (1 + range[1]) * w->usual, (double)w->n * (double)w->width_ns / cycles,
+                            p, e);
         }
     }
     free(w);

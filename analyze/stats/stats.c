@@ -269,3 +269,13 @@ double stats_dist_t_two_sided(double t, double df)
     double p = 2 * stats_dist_t_upper(fabs(t), df);
     return p > 1 ? 1 : p;
 }
+
+double stats_poisson_upper(double k, double mean)
+{
+    return k < 1 ? 1 : mean > 0 ? gsl_cdf_poisson_Q((unsigned)k - 1, mean) : 0;
+}
+
+double stats_binomial_upper(double k, double n, double p)
+{
+    return k < 1 ? 1 : gsl_cdf_binomial_Q((unsigned)k - 1, p, (unsigned)n);
+}

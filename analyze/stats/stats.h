@@ -86,6 +86,11 @@ void stats_wilson(double frac, double n, double se, double df, double *lo, doubl
 /* Returns the p-quantile of the t distribution; df may be infinite. NaN: GSL fails. */
 double stats_t_quantile(double p, double df);
 
+/* Return the probability of k or more: of a Poisson distribution; of n tries, each with probability
+ * p. */
+double stats_poisson_upper(double k, double mean);
+double stats_binomial_upper(double k, double n, double p);
+
 /* Returns how many independent stretches a series has (section 7, slow noise): its length over the
  * correlation time of its slow part. Without slow noise: n, or the number of the means that it is
  * averaged to (at most 240). */

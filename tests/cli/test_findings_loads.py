@@ -96,6 +96,16 @@ class Loads(FindingsCase):
         load.hangs = lambda s, *rest: setattr(load, "think_s", .06 if s >= 11 else 2e-5)
         self.check_only_the_load(load, 11, r"threads are at work, not 1[12]")
 
+    def test_clients_that_wait_now_longer_now_shorter(self):
+        """Many swings are found by their period, few by their shape."""
+        for period_s in 4, 16:
+            load = Load(117, length_s=40)
+            load.hangs = lambda s, *rest, p=period_s: setattr(load, "think_s", .03 + .028 * math.sin(2 * math.pi * s / p))
+            first, = [f for f in self.findings(load) if f["severity"] == "problem" or f["kind"] in ("load-change", "swings")]
+            self.assertEqual((first["kind"], first["severity"]), ("load-change", "notice"), first["sentence"])
+            self.assertAlmostEqual(first["evidence"]["period_ns"] / 1e9 / period_s, 1, delta=.1)
+            self.assertIn("The number of threads at work, and throughput with it, swings", first["sentence"])
+
     def test_the_end_of_a_run(self):
         """In the last few milliseconds one of four hosts ends a request."""
         path, each = self.tmp / "run.csv", capgen.SECOND // 100

@@ -1,4 +1,6 @@
 """Stalls of some hosts, or of one operation, are told of these, and stalls of all of the whole system."""
+import json
+import pathlib
 import unittest
 
 from test_findings import FindingsCase, Load, seconds, span
@@ -98,6 +100,12 @@ class Stalls(FindingsCase):
             (end for start, end in ((3, 4.2), (7, 8.1), (15, 16.3)) if h == 3 and s < end and s + length > start), None)
         stalls = [f for f in self.findings(load) if f["kind"] == "stall"]
         self.assertEqual([f["scope"] for f in stalls], 3 * [{"host": host(3)}])
+
+    def test_long_requests_at_once(self):
+        """Seven threads read huge objects, which take two thirds of their time: for 5.9 s all of them happen to."""
+        path = pathlib.Path(__file__).resolve().parents[2] / "testdata" / "edge-sizes.csv.zst"
+        findings = json.loads(self.s3analyze("analyze", "--json", path).out)["findings"]
+        self.assertEqual([f["sentence"] for f in findings if f["kind"] in ("stall", "pauses")], [])
 
     def test_all_of_it(self):
         """Few threads may wait for one host by chance, and hosts that are slow have more requests under way."""
