@@ -89,7 +89,8 @@ static double share_of(const struct stalls *x, const struct stall *st)
 static bool find_usual(struct stalls *x, bool *found, struct err *e)
 {
     const struct course *c = x->s->c;
-    size_t wanted = c->n < MOST_BLOCKS * PER_BLOCK ? (size_t)int64_max(c->n / PER_BLOCK, 1) : MOST_BLOCKS,
+    size_t wanted = c->n < MOST_BLOCKS * PER_BLOCK ? (size_t)int64_max(c->n / PER_BLOCK, 1)
+                                                   : MOST_BLOCKS,
            per_block = (c->n_bins + wanted - 1) / wanted, n_blocks = c->n_bins / per_block;
     double rate[MOST_BLOCKS] = {0}, counted[MOST_BLOCKS], around[MOST_BLOCKS], mean = 0;
     size_t n_counted = 0, next = 0, n_local = n_blocks / 10 + 1;
