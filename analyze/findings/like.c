@@ -440,17 +440,14 @@ static size_t load_of(const struct asked *r)
     return (size_t)fmin(r->row->load[LIKE_MEAN] / LEAST, N_LOADS - 1);
 }
 
-/* Adds up the requests in a span by load; late are those above late_from (log). Returns whether the
- * others met the loads of most requests of the group. */
-static bool add_by_load(const struct compared *x, const struct like_span *g, double late_from,
-                        struct late *v)
+/* Adds up the requests by load; late are those above late_from (log). Returns whether the others
+ * met the loads of most requests of the group. */
+static bool add_by_load(const struct compared *x, double late_from, struct late *v)
 {
     double n = 0, n_met = 0;
 
     for (size_t i = 0; i < x->n; i++) {
         const struct asked *r = &x->v[i];
-        if (!is_in_span(x, g, &all_parts, r->row))
-            continue;
         v[load_of(r)].n[r->own] += r->row->n;
         v[load_of(r)].late[r->own] += r->residual > late_from ? r->row->n : 0;
     }
@@ -461,22 +458,35 @@ static bool add_by_load(const struct compared *x, const struct like_span *g, dou
     return 2 * n_met >= n;
 }
 
-/* Whether a host is sent more than each other one, and has more in flight than they met: a fast
- * host would be busy, too, so nothing is known of it. */
-static bool is_sent_more(const struct compared *x, size_t group, const struct like_span *g)
+/* Whether a host is sent more than each other one, and its load may be why its requests take
+ * longer: their durations grow with it, so that it explains half of the excess. A fast host that is
+ * busy looks like that, too. */
+static bool may_be_busy(const struct compared *x, size_t group, const struct like_span *g)
 {
-    struct late v[N_LOADS] = {0};
-    double most = 0;
+    double n[2] = {0}, load[2] = {0}, took[2] = {0}, squares = 0, products = 0, most = 0;
 
-    if (x->groups != LIKE_HOSTS || !x->l->c->has_requests || add_by_load(x, g, INFINITY, v))
+    if (x->groups != LIKE_HOSTS || !x->l->c->has_requests)
         return false;
     memset(x->n_of, 0, x->n_groups * sizeof *x->n_of);
-    for (size_t i = 0; i < x->n; i++)
-        if (is_in_span(x, g, &all_parts, x->v[i].row))
-            x->n_of[like_group_of(x, x->v[i].row)] += x->v[i].row->n;
+    for (size_t i = 0; i < x->n; i++) {
+        const struct asked *r = &x->v[i];
+        double met = r->row->load[LIKE_MEAN];
+
+        if (!is_in_span(x, g, &all_parts, r->row))
+            continue;
+        x->n_of[like_group_of(x, r->row)] += r->row->n;
+        n[r->own] += r->row->n;
+        load[r->own] += r->row->n * met;
+        took[r->own] += r->row->n * r->took;
+        squares += r->own ? r->row->n * met * met : 0;
+        products += r->own ? r->row->n * met * r->took : 0;
+    }
     for (size_t k = 0; k < x->n_groups; k++)
         most = k != group ? fmax(most, x->n_of[k]) : most;
-    return x->n_of[group] > LEAST_LONGER * most + FURTHER_T * sqrt(most);
+    double slope = (products - load[1] * took[1] / n[1]) / (squares - load[1] * load[1] / n[1]);
+    double more = load[1] / n[1] - load[0] / n[0], longer = took[1] / n[1] - took[0] / n[0];
+    return n[1] > LEAST_LONGER * most + FURTHER_T * sqrt(most) &&
+           2 * fmin(slope, 1) * more > longer;
 }
 
 /* Fills in which share of requests is late at each load, as of the others. At loads that they did
@@ -484,10 +494,8 @@ static bool is_sent_more(const struct compared *x, size_t group, const struct li
  * durations were exponential: those of busy servers of one queue are at most that. */
 static void late_by_load(const struct compared *x, double share, double late_from, double *by_load)
 {
-    const struct like_span all = {.start_ns = INT64_MIN, .end_ns = INT64_MAX};
     struct late v[N_LOADS] = {0};
-    double unmet =
-        add_by_load(x, &all, late_from, v) ? NAN : fmax(share, exp(-exp(late_from - EULER)));
+    double unmet = add_by_load(x, late_from, v) ? NAN : fmax(share, exp(-exp(late_from - EULER)));
 
     for (size_t k = 0; k < N_LOADS; k++)
         by_load[k] =
@@ -559,7 +567,7 @@ static bool ask(struct compared *x, size_t group, struct like_slow *to, struct e
     double late = a->n == 0 && x->l->c->has_requests ? find_tail(x, a) : late_from(x, 100);
     for (size_t i = 0; i < a->n; i++)
         to->n += fill_span(x, a, &a->found[i], late, &to->v[to->n]) &&
-                 !is_sent_more(x, group, &to->v[to->n]);
+                 !may_be_busy(x, group, &to->v[to->n]);
     free(a);
     return true;
 }
