@@ -1,4 +1,5 @@
 /* Chooses the requests that are compared, and computes the load that each met. */
+#include "analyze/base/csort.h"
 #include "analyze/findings/like.h"
 #include "analyze/stats/stats.h"
 #include "libcommon/int64.h"
@@ -77,8 +78,10 @@ static int compare_requests(const void *a, const void *b, void *course)
 {
     const struct course_request *x = a, *y = b;
     const struct course *c = course;
-    const int64_t of[][2] = {{x->start_ns, y->start_ns},
-                             {x->end_ns, y->end_ns},
+
+    if (x->start_ns != y->start_ns)
+        return x->start_ns < y->start_ns ? -1 : 1;
+    const int64_t of[][2] = {{x->end_ns, y->end_ns},
                              {x->op, y->op},
                              {c->hosts.of_place[x->place], c->hosts.of_place[y->place]},
                              {c->clients.of_place[x->place], c->clients.of_place[y->place]},
@@ -183,7 +186,39 @@ static void move_to(struct in_flight *x, int64_t ns)
     x->at_ns = ns;
 }
 
-/* Lists what happens, in order of time. Returns the number of events. */
+/* Sorts events by time: first into as many slices of time as there are events. */
+static bool sort_events(struct event **v, size_t n, struct err *e)
+{
+    int64_t min_ns = INT64_MAX, max_ns = INT64_MIN;
+    struct event *sorted = NULL;
+    size_t *first = NULL;
+
+    if (!mem_new(&sorted, n, e) || !mem_cleared(&first, n + 2, e)) {
+        free(sorted);
+        return false;
+    }
+    for (size_t i = 0; i < n; i++) {
+        min_ns = int64_min((*v)[i].ns, min_ns);
+        max_ns = int64_max((*v)[i].ns, max_ns);
+    }
+    double per_ns = ((double)n - 1) / fmax((double)max_ns - (double)min_ns, 1);
+#define SLICE(event) ((size_t)(((double)(event).ns - (double)min_ns) * per_ns))
+    for (size_t i = 0; i < n; i++)
+        csort_count(first, SLICE((*v)[i]));
+    csort_sum(first, n);
+    for (size_t i = 0; i < n; i++)
+        sorted[csort_place(first, SLICE((*v)[i]))] = (*v)[i];
+#undef SLICE
+    for (size_t k = 0; k < n; k++)
+        if (first[k + 1] - first[k] > 1)
+            qsort(&sorted[first[k]], first[k + 1] - first[k], sizeof *sorted, compare_events);
+    free(first);
+    free(*v);
+    *v = sorted;
+    return true;
+}
+
+/* Lists what happens. Returns the number of events. */
 static size_t list_events(const struct like_requests *r, struct event *v)
 {
     size_t n = 0;
@@ -199,7 +234,6 @@ static size_t list_events(const struct like_requests *r, struct event *v)
             v[n++] = (struct event){int64_min(end_ns, int64_add_clamped(x->start_ns, left_ns)), i,
                                     IS_KNOWN};
     }
-    qsort(v, n, sizeof *v, compare_events);
     return n;
 }
 
@@ -233,7 +267,8 @@ static bool fill_loads(struct like_requests *r, struct err *e)
               mem_new(&v, N_EVENTS * r->n, e) && mem_cleared(&r->met, r->n, e);
     size_t n = ok ? list_events(r, v) : 0;
 
-    for (size_t from = 0, to; from < n; from = to) {
+    ok = ok && sort_events(&v, n, e);
+    for (size_t from = 0, to; ok && from < n; from = to) {
         for (to = from; to < n && v[to].ns == v[from].ns && v[to].what == v[from].what; to++) {
             size_t place = r->v[v[to].i].place;
             struct in_flight *host = &hosts[c->hosts.of_place[place]];
@@ -303,17 +338,24 @@ static int compare_objects(const void *a, const void *b)
     return (x->starts > y->starts) - (x->starts < y->starts);
 }
 
-/* Chooses the objects with many requests. */
+/* Chooses the objects with many requests: of those whose hashes have many requests in their last
+ * digits. */
 static bool choose_objects(struct like_requests *r, struct err *e)
 {
     struct object *v;
-    size_t n = 0, n_objects = 0;
+    size_t n_all = 0, n = 0, n_objects = 0, by_digits[1000] = {0};
+    const size_t n_digits = sizeof by_digits / sizeof *by_digits;
 
     if (!mem_new(&v, r->n, e))
         return false;
     for (size_t i = 0; i < r->n; i++)
-        if (is_compared(r, &r->v[i]) && r->v[i].object != 0)
-            v[n++] = (struct object){r->v[i].object, (uint64_t)r->v[i].start_ns, 1};
+        if (is_compared(r, &r->v[i]) && r->v[i].object != 0) {
+            v[n_all++] = (struct object){r->v[i].object, (uint64_t)r->v[i].start_ns, 1};
+            by_digits[r->v[i].object % n_digits]++;
+        }
+    for (size_t i = 0; i < n_all; i++)
+        if ((double)by_digits[v[i].hash % n_digits] > LEAST_HOT * (double)n_all)
+            v[n++] = v[i];
     qsort(v, n, sizeof *v, compare_hashes);
     for (size_t i = 0; i < n; i++) {
         if (i == 0 || v[i].hash != v[n_objects - 1].hash) {
@@ -325,7 +367,7 @@ static bool choose_objects(struct like_requests *r, struct err *e)
     }
     qsort(v, n_objects, sizeof *v, compare_objects);
     for (; r->n_hot < n_objects && r->n_hot < LIKE_FEW_GROUPS - 1; r->n_hot++) {
-        if ((double)v[r->n_hot].n <= LEAST_HOT * (double)n)
+        if ((double)v[r->n_hot].n <= LEAST_HOT * (double)n_all)
             break;
         r->hot[r->n_hot] = v[r->n_hot].hash;
     }
