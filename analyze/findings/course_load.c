@@ -222,7 +222,7 @@ bool course_load_rows(struct course *c, struct course_request *v, size_t n, doub
     if (!count_under_way(c, &under_way, e))
         return false;
     bool fit = course_number_kinds(&kinds, v, n, COURSE_MAX_KINDS);
-    while (!fit && kinds.width < log(INT64_MAX)) {
+    while (!fit && kinds.width < log(0x1p63)) {
         kinds.width *= 2;
         fit = course_number_kinds(&kinds, v, n, COURSE_MAX_KINDS);
     }

@@ -134,7 +134,7 @@ static bool choose_classes(struct like_requests *r, struct err *e)
     r->kinds.width = log(COURSE_EQUAL_SIZES);
     while (!course_number_kinds(&r->kinds, r->v, r->n, most)) {
         r->kinds.width *= 2;
-        if (r->kinds.width > log(INT64_MAX))
+        if (r->kinds.width > log(0x1p63))
             r->n = 0; /* too many operations */
         if (r->kinds.width > M_LN2)
             most = COURSE_MAX_KINDS;

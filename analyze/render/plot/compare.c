@@ -505,7 +505,7 @@ struct plot_listed plot_compare_listed(size_t i)
 {
     return i < N_KINDS ? (struct plot_listed){kinds[i].chart.name, kinds[i].chart.title,
                                               kinds[i].is_by_name}
-                       : (struct plot_listed){NULL};
+                       : (struct plot_listed){0};
 }
 
 static bool add_op(struct plot_set *s, const struct op_chart *x, const struct plot_options *o,

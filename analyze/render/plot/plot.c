@@ -26,7 +26,7 @@ struct plot_listed plot_listed(bool of_comparison, size_t i)
     const struct plot_kind *x = of_comparison ? NULL : plot_kinds[i];
 
     return of_comparison ? plot_compare_listed(i)
-           : x == NULL   ? (struct plot_listed){NULL}
+           : x == NULL   ? (struct plot_listed){0}
                          : (struct plot_listed){x->name, x->title, x->is_by_name};
 }
 
