@@ -1,7 +1,9 @@
 #include "analyze/findings/finding.h"
 
+#include "libcommon/int64.h"
 #include "libcommon/mem.h"
 #include "libcommon/rfc3339.h"
+#include "libcommon/units.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -182,7 +184,8 @@ static bool sort(struct findings *all, struct err *e)
 
 bool findings_rank(struct findings *all, int64_t run_ns, struct err *e)
 {
-    int64_t near_ns = run_ns / 30 > 500000000 ? run_ns / 30 : 500000000;
+    int64_t near_ns = int64_max(run_ns / 30, NS_PER_S / 2);
+
     link_causes(all, near_ns);
     judge(all);
     return sort(all, e);
