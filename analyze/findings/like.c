@@ -510,6 +510,11 @@ static double t_of_late(const struct compared *x, size_t n_blocks, double share,
     struct late v[MAX_BLOCKS] = {0};
     double off[MAX_BLOCKS], by_load[N_LOADS], n = 0, more = 0;
 
+    for (size_t i = 0; i < x->n; i++)
+        n += x->v[i].own && x->v[i].residual > late_from ? x->v[i].row->n : 0;
+    if (n < TAIL_LEAST)
+        return 0;
+    n = 0;
     late_by_load(x, share, late_from, by_load);
     for (size_t i = 0; i < x->n; i++) {
         const struct asked *r = &x->v[i];
