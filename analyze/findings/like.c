@@ -12,16 +12,11 @@
 #define LEAST_T         8   /* no healthy run of the simulations came near it */
 #define FURTHER_T       (LEAST_T / 2) /* further intervals of a slow group, gaps between them, tails */
 #define MEAN_SURER      1.25          /* the mean must be so much surer than the typical request */
-#define LEAST           log(SLOW_LEAST_RATIO)
-#define MAX_BLOCKS      (2 * COURSE_MAX_BLOCKS)
 #define LEAST_BLOCKS    8
 #define MEAN_IN_BLOCK   10
 #define LEAST_IN_BLOCK  3 /* requests of the group, and of the others; blocks of an interval */
 #define LEAST_OF_ALL    (2 * LEAST_IN_BLOCK) /* requests of a stratum, of both */
-#define NEXT_TO_NONE    4      /* an excess that is so many times smaller than another one */
-#define TAIL_LEAST      30     /* late requests, or requests that met a load */
-#define N_LOADS         64     /* steps of LEAST each */
-#define EULER           0.5772 /* the mean of the log of an exponential one is that less */
+#define NEXT_TO_NONE    4 /* an excess that is so many times smaller than another one */
 #define MOST_CANDIDATES (2 * LIKE_FEW_GROUPS)
 #define MOST_EXCESS     10     /* of a log duration: a single request must not decide a mean */
 #define MAD_TO_SD       1.4826 /* of a normal distribution: 1 / 0.6745 */
@@ -42,8 +37,8 @@ struct block {
 
 /* By block; blocks without enough requests are left out. */
 struct series {
-    size_t n, block[MAX_BLOCKS];
-    double v[N_MEASURES][MAX_BLOCKS];
+    size_t n, block[LIKE_MAX_BLOCKS];
+    double v[N_MEASURES][LIKE_MAX_BLOCKS];
     double sd[N_MEASURES]; /* of a value, as of values that do not depend on each other */
 };
 
@@ -58,7 +53,7 @@ static size_t fill_blocks(const struct compared *x, double n, struct block *v)
 {
     const struct course *c = x->l->c;
     double block_ns = c->has_requests ? (double)NS_PER_S / 2 : (double)c->block_ns;
-    double most = fmin(MAX_BLOCKS, (double)(c->end_ns - c->start_ns) / block_ns);
+    double most = fmin(LIKE_MAX_BLOCKS, (double)(c->end_ns - c->start_ns) / block_ns);
     size_t n_blocks = (size_t)fmax(LEAST_BLOCKS, fmin(most, n / MEAN_IN_BLOCK));
 
     memset(v, 0, n_blocks * sizeof *v);
@@ -73,7 +68,7 @@ static size_t fill_blocks(const struct compared *x, double n, struct block *v)
  * independent values is -1/2. */
 static double spread(const double *v, size_t n, enum measure of)
 {
-    double off[MAX_BLOCKS], all = 0, squares = 0, products = 0;
+    double off[LIKE_MAX_BLOCKS], all = 0, squares = 0, products = 0;
 
     for (size_t i = 0; i + 1 < n; i++) {
         off[i] = fabs(v[i + 1] - v[i]);
@@ -124,7 +119,7 @@ struct interval {
 static struct interval find_interval(const double *v, double sd, size_t from, size_t to,
                                      double least)
 {
-    double sum[MAX_BLOCKS + 1] = {0};
+    double sum[LIKE_MAX_BLOCKS + 1] = {0};
     struct interval best = {0};
 
     for (size_t i = from; i < to; i++)
@@ -145,7 +140,7 @@ static struct interval find_surer(const struct series *s, enum measure *of)
     struct interval x[N_MEASURES];
 
     for (int k = 0; k < N_MEASURES; k++)
-        x[k] = find_interval(s->v[k], s->sd[k], 0, s->n, LEAST);
+        x[k] = find_interval(s->v[k], s->sd[k], 0, s->n, LIKE_LEAST);
     *of = x[MEAN].t > x[TYPICAL].t * MEAN_SURER ? MEAN : TYPICAL;
     return x[*of];
 }
@@ -178,7 +173,7 @@ static struct interval interval_of(const struct answer *a, size_t from, size_t t
  * Beyond LIKE_MAX_SPANS it counts them only. */
 static void add_interval(struct answer *a, struct interval x)
 {
-    double faster[MAX_BLOCKS];
+    double faster[LIKE_MAX_BLOCKS];
 
     for (size_t i = x.from; i < x.to; i++)
         faster[i] = x.mean / 2 - a->of.v[a->measure][i];
@@ -187,7 +182,7 @@ static void add_interval(struct answer *a, struct interval x)
     if (gap.t > FURTHER_T && gap.from > x.from && gap.to < x.to) {
         add_interval(a, interval_of(a, x.from, gap.from));
         add_interval(a, interval_of(a, gap.to, x.to));
-    } else if (x.mean > LEAST) {
+    } else if (x.mean > LIKE_LEAST) {
         a->found[a->n < LIKE_MAX_SPANS ? a->n : LIKE_MAX_SPANS] = x;
         a->n++;
     }
@@ -204,9 +199,9 @@ static void find_intervals(struct answer *a, const struct block *blocks)
 
     if (best.t < LEAST_T)
         return;
-    while ((x = find_interval(v, sd, 0, from, LEAST)).t > FURTHER_T)
+    while ((x = find_interval(v, sd, 0, from, LIKE_LEAST)).t > FURTHER_T)
         from = x.from;
-    while ((x = find_interval(v, sd, to, a->of.n, LEAST)).t > FURTHER_T)
+    while ((x = find_interval(v, sd, to, a->of.n, LIKE_LEAST)).t > FURTHER_T)
         to = x.to;
     add_interval(a, interval_of(a, from, to));
     if (a->n > LIKE_MAX_SPANS || a->n == 0) {
@@ -263,18 +258,6 @@ static void add_sides(const struct compared *x, const struct like_span *g, doubl
     }
 }
 
-/* Returns the residual from which on a request is late: no more than one in so many of the others
- * is. */
-static double late_from(const struct compared *x, size_t one_in)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < x->n; i++)
-        if (!x->v[i].own)
-            x->scratch[n++] = x->v[i].residual;
-    return n > 0 ? fmax(stats_select(x->scratch, n, n - 1 - n / one_in), M_LN2) : 0;
-}
-
 /* Returns the median of log durations in a span, of the group less that of the others. */
 static double median_excess(const struct compared *x, const struct like_span *g)
 {
@@ -298,7 +281,7 @@ static bool is_tail(const struct side *of)
 
     for (int own = 0; own < 2; own++)
         rest[own] = (of[own].residual - of[own].late_residual) / fmax(of[own].n - of[own].late, 1);
-    return of[1].late / of[1].n > 2 * of[0].late / of[0].n && rest[1] - rest[0] < LEAST / 2;
+    return of[1].late / of[1].n > 2 * of[0].late / of[0].n && rest[1] - rest[0] < LIKE_LEAST / 2;
 }
 
 static double excess_of(const struct side *of)
@@ -345,8 +328,8 @@ static struct like_part narrow(const struct compared *x, const struct like_span 
             memcpy(out, all, sizeof all);
             take_away(out, in);
             if (in[1].n < LEAST_OF_ALL || out[1].n < LEAST_OF_ALL || in[1].n == of[1].n ||
-                excess_of(in) < LEAST || excess_of(out) > excess_of(in) / NEXT_TO_NONE ||
-                excess_of(out) > LEAST / 2)
+                excess_of(in) < LIKE_LEAST || excess_of(out) > excess_of(in) / NEXT_TO_NONE ||
+                excess_of(out) > LIKE_LEAST / 2)
                 continue;
             part = p;
             memcpy(of, in, sizeof in);
@@ -427,37 +410,6 @@ static bool fill_span(const struct compared *x, const struct answer *a, const st
             g->ratio <= SLOW_LEAST_RATIO * g->load_ratio || longer_ns(rest) <= longer_ns(of) / 2);
 }
 
-/* ---- Tails ---- */
-
-/* Requests of the group [1] and of the others [0], late ones, and how many are expected to be late
- * at their load. */
-struct late {
-    double n[2], late[2], expected[2];
-};
-
-static size_t load_of(const struct asked *r)
-{
-    return (size_t)fmin(r->row->load[LIKE_MEAN] / LEAST, N_LOADS - 1);
-}
-
-/* Adds up the requests by load; late are those above late_from (log). Returns whether the others
- * met the loads of most requests of the group. */
-static bool add_by_load(const struct compared *x, double late_from, struct late *v)
-{
-    double n = 0, n_met = 0;
-
-    for (size_t i = 0; i < x->n; i++) {
-        const struct asked *r = &x->v[i];
-        v[load_of(r)].n[r->own] += r->row->n;
-        v[load_of(r)].late[r->own] += r->residual > late_from ? r->row->n : 0;
-    }
-    for (size_t k = 0; k < N_LOADS; k++) {
-        n += v[k].n[1];
-        n_met += v[k].n[0] >= TAIL_LEAST ? v[k].n[1] : 0;
-    }
-    return 2 * n_met >= n;
-}
-
 /* Whether a host is sent more than each other one, and its load may be why its requests take
  * longer: their durations grow with it, so that it explains half of the excess. A fast host that is
  * busy looks like that, too. */
@@ -489,73 +441,10 @@ static bool may_be_busy(const struct compared *x, size_t group, const struct lik
            2 * fmin(slope, 1) * more > longer;
 }
 
-/* Fills in which share of requests is late at each load, as of the others. At loads that they did
- * not meet, requests do not count (NAN); if most of the group's do so, as many may be late as if
- * durations were exponential: those of busy servers of one queue are at most that. */
-static void late_by_load(const struct compared *x, double share, double late_from, double *by_load)
-{
-    struct late v[N_LOADS] = {0};
-    double unmet = add_by_load(x, late_from, v) ? NAN : fmax(share, exp(-exp(late_from - EULER)));
-
-    for (size_t k = 0; k < N_LOADS; k++)
-        by_load[k] =
-            v[k].n[0] < TAIL_LEAST ? unmet : (v[k].late[0] + 10 * share) / (v[k].n[0] + 10);
-}
-
-/* Returns how sure it is that more of a group's requests are late than of the others' at the same
- * time and load, by so much and as steadily that neither chance nor an event explains it; 0: not.
- */
-static double t_of_late(const struct compared *x, size_t n_blocks, double share, double late_from)
-{
-    struct late v[MAX_BLOCKS] = {0};
-    double off[MAX_BLOCKS], by_load[N_LOADS], n = 0, more = 0;
-
-    for (size_t i = 0; i < x->n; i++)
-        n += x->v[i].own && x->v[i].residual > late_from ? x->v[i].row->n : 0;
-    if (n < TAIL_LEAST)
-        return 0;
-    n = 0;
-    late_by_load(x, share, late_from, by_load);
-    for (size_t i = 0; i < x->n; i++) {
-        const struct asked *r = &x->v[i];
-        struct late *to = &v[like_block_of(x, r->row, n_blocks)];
-
-        if (isnan(by_load[load_of(r)]))
-            continue;
-        to->late[r->own] += r->residual > late_from ? r->row->n : 0;
-        to->expected[r->own] += r->row->n * by_load[load_of(r)];
-    }
-    for (size_t b = 0; b < n_blocks; b++) {
-        off[b] =
-            v[b].late[1] - v[b].expected[1] * (v[b].late[0] + share) / (v[b].expected[0] + share);
-        n += v[b].late[1];
-        more += off[b];
-    }
-    return n < TAIL_LEAST || more < n / 2
-               ? 0
-               : more / sqrt((double)n_blocks * search_long_run_variance(off, n_blocks));
-}
-
-/* Finds a tail among the latest hundredth, or thousandth, of the others' requests. Returns from
- * which residual on a request is late. */
-static double find_tail(const struct compared *x, struct answer *a)
-{
-    double late = late_from(x, 100), later = late_from(x, 1000);
-    double t = t_of_late(x, a->n_blocks, 1e-2, late),
-           t_later = t_of_late(x, a->n_blocks, 1e-3, later);
-
-    if (fmax(t, t_later) < FURTHER_T)
-        return late;
-    a->measure = MEAN;
-    a->found[0] = (struct interval){0, 0, 0, fmax(t, t_later)};
-    a->n = 1;
-    return t_later > t ? later : late;
-}
-
 /* Finds the spans in which a group is slow. False: out of memory. */
 static bool ask(struct compared *x, size_t group, struct like_slow *to, struct err *e)
 {
-    struct block blocks[MAX_BLOCKS];
+    struct block blocks[LIKE_MAX_BLOCKS];
     struct answer *a;
     double n[2] = {0};
 
@@ -569,7 +458,13 @@ static bool ask(struct compared *x, size_t group, struct like_slow *to, struct e
         return false;
     a->n_blocks = fill_blocks(x, fmin(n[0], n[1]), blocks);
     find_intervals(a, blocks);
-    double late = a->n == 0 && x->l->c->has_requests ? find_tail(x, a) : late_from(x, 100);
+    double late = like_late_from(x, 100);
+    double t = a->n == 0 && x->l->c->has_requests ? like_find_tail(x, a->n_blocks, &late) : 0;
+    if (t > FURTHER_T) {
+        a->measure = MEAN;
+        a->found[0] = (struct interval){.t = t};
+        a->n = 1;
+    }
     for (size_t i = 0; i < a->n; i++)
         to->n += fill_span(x, a, &a->found[i], late, &to->v[to->n]) &&
                  !may_be_busy(x, group, &to->v[to->n]);
