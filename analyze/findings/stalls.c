@@ -1,6 +1,6 @@
 /* Stalls: intervals in which next to nothing is completed, of the whole system, or of some hosts,
  * some clients or one operation. All are runs below a threshold in a series of completions. */
-#include "analyze/findings/find.h"
+#include "analyze/findings/stalls_internal.h"
 #include "analyze/stats/stats.h"
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
@@ -15,8 +15,7 @@
 #define MOST_BLOCKS      100 /* that have a usual rate of their own */
 #define PER_BLOCK        10  /* requests, at least, on average */
 #define TYPICAL_TIMES    3   /* median durations; shorter gaps arise if requests run in step */
-#define TOLERANCE        .1  /* of a period, or of the length of stalls that are one */
-#define NEARLY_ALL       (1 - TOLERANCE) /* least share of the chosen in the requests that hang */
+#define NEARLY_ALL       (1 - STALLS_TOLERANCE) /* least share of requests that hang */
 #define ALIKE_SHARE      .25  /* least ratio of a chosen party's requests that hang to the most */
 #define LEAST_WAITS      2    /* requests of a party that hang at once, in a closed loop */
 #define CHANCE           .001 /* that all stalled, and some are accused */
@@ -24,55 +23,19 @@
 /* That the requests that ended are all of others, if all stalled. That those of some hosts hang
  * proves less than it seems: wandering queues may have left most requests at a few hosts. */
 #define CHANCE_OF_OTHERS .1
-#define FEW_THREADS      10  /* that may all wait for long requests by chance */
-#define MAX_NAME         100 /* letters of a name in a sentence */
-#define MAX_NAMED        3   /* parties */
-
-struct stall {
-    int64_t start_ns, end_ns;
-    bool at_edge;                    /* a stall only if most threads hang in it */
-    const struct course_parties *of; /* NULL: the whole system */
-    size_t n_parties;
-    size_t parties[FINDING_MAX_PARTIES]; /* ascending */
-};
-
-/* How many requests ended in each of n bins, except those that hung until they failed, as a stall
- * is not over when they time out; and how many usually end, times `share`. */
-struct series {
-    int64_t *done;
-    double *usual; /* times the part of the bin that is in the run */
-    double share;
-    size_t n;
-    int64_t bin_ns;
-};
-
-struct stalls {
-    struct search *s;
-    struct series all;
-    size_t window; /* to either side, in bins, from which the usual rate is taken */
-    int64_t least_ns;
-    struct stall *v;
-    size_t n;
-};
-
-static int64_t length_of(const struct stall *st)
-{
-    return st->end_ns - st->start_ns;
-}
 
 static int64_t middle_of(const struct stall *st)
 {
-    return st->start_ns + length_of(st) / 2;
+    return st->start_ns + stall_length(st) / 2;
 }
 
-static bool are_of_same(const struct stall *a, const struct stall *b)
+bool stalls_are_of_same(const struct stall *a, const struct stall *b)
 {
     return a->of == b->of && a->n_parties == b->n_parties &&
            memcmp(a->parties, b->parties, a->n_parties * sizeof *a->parties) == 0;
 }
 
-/* Returns the share of all requests that those of its parties are. */
-static double share_of(const struct stalls *x, const struct stall *st)
+double stalls_share_of(const struct stalls *x, const struct stall *st)
 {
     int64_t n = st->of == NULL ? x->s->c->n : 0;
     for (size_t i = 0; i < st->n_parties; i++)
@@ -95,7 +58,7 @@ static bool find_usual(struct stalls *x, bool *found, struct err *e)
     double rate[MOST_BLOCKS] = {0}, counted[MOST_BLOCKS], around[MOST_BLOCKS], mean = 0;
     size_t n_counted = 0, next = 0, n_local = n_blocks / 10 + 1;
 
-    x->all = (struct series){.share = 1, .n = c->n_bins, .bin_ns = c->bin_ns};
+    x->all = (struct stall_series){.share = 1, .n = c->n_bins, .bin_ns = c->bin_ns};
     x->window = n_local * per_block;
     if (!mem_new(&x->all.done, c->n_bins, e) || !mem_new(&x->all.usual, c->n_bins, e))
         return false;
@@ -127,7 +90,7 @@ struct sums {
     double done, usual;
 };
 
-static struct sums sum_bins(const struct series *a, size_t first, size_t end)
+static struct sums sum_bins(const struct stall_series *a, size_t first, size_t end)
 {
     struct sums sum = {0};
 
@@ -143,9 +106,7 @@ static inline double score_of(struct sums sum)
     return find_score(sum.done, sum.usual, RATE_FRAC);
 }
 
-/* Returns the rate of all requests in a time as a share of the usual rate, which is taken from
- * before and after it: in the middle of a long stall what is usual is that of the stall. */
-static double rate_frac(const struct stalls *x, int64_t start_ns, int64_t end_ns)
+double stalls_rate_frac(const struct stalls *x, int64_t start_ns, int64_t end_ns)
 {
     size_t first = course_bin(x->s->c, start_ns) + 1, end = course_bin(x->s->c, end_ns);
     struct sums sum = sum_bins(&x->all, first, end);
@@ -166,7 +127,7 @@ static double rate_frac(const struct stalls *x, int64_t start_ns, int64_t end_ns
 
 /* By seconds, returns for how long the system stalled within a bin, from how many requests are
  * missing: a stall begins or ends within a second. */
-static int64_t stood_ns(const struct stalls *x, const struct series *a, size_t bin)
+static int64_t stood_ns(const struct stalls *x, const struct stall_series *a, size_t bin)
 {
     const struct course *c = x->s->c;
     if (c->has_requests || bin >= a->n)
@@ -177,8 +138,8 @@ static int64_t stood_ns(const struct stalls *x, const struct series *a, size_t b
 }
 
 /* Adds the bins [first, end) as a stall if they are long and empty enough. */
-static void add_interval(const struct stalls *x, const struct series *a, size_t first, size_t end,
-                         struct stall *v, size_t *n)
+static void add_interval(const struct stalls *x, const struct stall_series *a, size_t first,
+                         size_t end, struct stall *v, size_t *n)
 {
     const struct course *c = x->s->c;
     int64_t full_ns = c->full_from_ns > c->bins_ns ? c->full_from_ns - c->bins_ns : 0;
@@ -193,13 +154,14 @@ static void add_interval(const struct stalls *x, const struct series *a, size_t 
      * last requests end alone. */
     st.at_edge = (st.start_ns < c->full_from_ns || st.end_ns > c->full_until_ns) &&
                  score_of(within) < FIND_LEAST_LLR;
-    if (length_of(&st) >= x->least_ns && sum.done <= 2 * RATE_FRAC * sum.usual && *n < MOST_STALLS)
+    if (stall_length(&st) >= x->least_ns && sum.done <= 2 * RATE_FRAC * sum.usual &&
+        *n < MOST_STALLS)
         v[(*n)++] = st;
 }
 
 /* Appends to v, which has room for MOST_STALLS, the intervals of a series with next to no
  * completions: maximal ones with a score beyond chance. */
-static void find_intervals(const struct stalls *x, const struct series *a, struct stall *v,
+static void find_intervals(const struct stalls *x, const struct stall_series *a, struct stall *v,
                            size_t *n)
 {
     struct top_stretch top = {0};
@@ -229,7 +191,7 @@ static bool find_gaps(const struct stalls *x, const struct course_parties *p,
     for (size_t k = 0; k < p->n; k++)
         for (size_t i = 0; i < x->n; i++)
             (*gaps)[k * x->n + i] = (struct course_gap){
-                .party = k, .at_ns = middle_of(&x->v[i]), .least_ns = length_of(&x->v[i]) / 2};
+                .party = k, .at_ns = middle_of(&x->v[i]), .least_ns = stall_length(&x->v[i]) / 2};
     return course_find_gaps(x->s->c, p, *gaps, p->n * x->n, e);
 }
 
@@ -277,11 +239,11 @@ static bool is_chance(const struct stalls *x, const struct stall *st, size_t n_a
                       size_t places)
 {
     const struct course *c = x->s->c;
-    double least_ns = NEARLY_ALL * (double)length_of(st),
-           n = fmax((double)c->n_threads * share_of(x, st), 1);
+    double least_ns = NEARLY_ALL * (double)stall_length(st),
+           n = fmax((double)c->n_threads * stalls_share_of(x, st), 1);
 
     /* The tail leaves out the ten longest requests, so as not to be made by the stall itself. */
-    if (c->tail == NULL || n > FEW_THREADS)
+    if (c->tail == NULL || n > STALLS_FEW_THREADS)
         return false;
     double expected =
         (double)places * pow(time_of_long(c, least_ns), n) / search_frac(x->s, (int64_t)least_ns);
@@ -311,10 +273,10 @@ static bool drop_gaps(struct stalls *x, struct err *e)
         size_t n_as_long = 0;
 
         for (size_t k = 0; k < x->n; k++)
-            n_as_long +=
-                k == i || (!x->v[k].at_edge && is_as_long(length_of(&x->v[k]), length_of(st)));
+            n_as_long += k == i ||
+                         (!x->v[k].at_edge && is_as_long(stall_length(&x->v[k]), stall_length(st)));
         keep[i] = (!st->at_edge || (c->n_threads > 0 && n >= NEARLY_ALL * (double)c->n_threads)) &&
-                  (!may_step || (double)length_of(st) >= step_ns || 2 * n >= usual) &&
+                  (!may_step || (double)stall_length(st) >= step_ns || 2 * n >= usual) &&
                   !is_chance(x, st, n_as_long, 1);
     }
     for (size_t i = 0; ok && i < x->n; i++)
@@ -353,7 +315,7 @@ static bool choose_parties(const struct stalls *x, size_t i, const struct course
     }
     if (st->n_parties == 0 || st->n_parties == p->n || chosen < NEARLY_ALL * n)
         return false;
-    *chance *= stats_binomial_upper(chosen, n, share_of(x, st));
+    *chance *= stats_binomial_upper(chosen, n, stalls_share_of(x, st));
     return true;
 }
 
@@ -373,7 +335,7 @@ static bool others_went_on(const struct stalls *x, size_t i, const struct course
     if (start_ns == INT64_MIN || end_ns == INT64_MAX)
         return chance <= CHANCE;
     double n = sum_bins(&x->all, course_bin(c, start_ns) + 1, course_bin(c, gaps[i].at_ns)).done,
-           of_others = pow(1 - share_of(x, st) * (double)c->n / ((double)c->n + 1), n);
+           of_others = pow(1 - stalls_share_of(x, st) * (double)c->n / ((double)c->n + 1), n);
     st->start_ns = start_ns;
     st->end_ns = end_ns;
     /* By seconds it is not known who went on for a moment. */
@@ -419,12 +381,12 @@ static void add_party_stall(struct stalls *x, const struct course_parties *p,
 
     /* In an open loop most threads of a client may have been idle when it stalled. */
     size_t least_waiting = x->s->c->open_loop ? 1 : LEAST_WAITS;
-    if (!has_ends(g) || length_of(&st) < x->least_ns || g->n_waiting < least_waiting ||
-        x->n == MOST_STALLS || rate_frac(x, st.start_ns, st.end_ns) <= 2 * RATE_FRAC)
+    if (!has_ends(g) || stall_length(&st) < x->least_ns || g->n_waiting < least_waiting ||
+        x->n == MOST_STALLS || stalls_rate_frac(x, st.start_ns, st.end_ns) <= 2 * RATE_FRAC)
         return;
     for (size_t k = 0; k < n; k++)
-        n_as_long +=
-            has_ends(&gaps[k]) && is_as_long(gaps[k].after_ns - gaps[k].before_ns, length_of(&st));
+        n_as_long += has_ends(&gaps[k]) &&
+                     is_as_long(gaps[k].after_ns - gaps[k].before_ns, stall_length(&st));
     if (!is_chance(x, &st, n_as_long, p->n))
         x->v[x->n++] = st;
 }
@@ -434,7 +396,7 @@ static void add_party_stall(struct stalls *x, const struct course_parties *p,
 static bool find_party_stalls(struct stalls *x, const struct course_parties *p, struct err *e)
 {
     const struct course *c = x->s->c;
-    struct series own = {.n = c->n_wide, .bin_ns = c->wide_ns};
+    struct stall_series own = {.n = c->n_wide, .bin_ns = c->wide_ns};
     struct course_gap *gaps = NULL;
     struct stall *found = NULL;
     size_t n = 0, cap = 0;
@@ -472,9 +434,9 @@ static void join_alike(struct stalls *x)
     for (size_t i = 0; i < x->n; i++)
         for (size_t k = i + 1; k < x->n; k++) {
             struct stall *a = &x->v[i], *b = &x->v[k];
-            double near_ns = fmax((double)x->least_ns, TOLERANCE * (double)length_of(a));
+            double near_ns = fmax((double)x->least_ns, STALLS_TOLERANCE * (double)stall_length(a));
 
-            if (a->of == NULL || a->of != b->of || a->of->operations || are_of_same(a, b) ||
+            if (a->of == NULL || a->of != b->of || a->of->operations || stalls_are_of_same(a, b) ||
                 a->n_parties + b->n_parties > FINDING_MAX_PARTIES ||
                 (double)llabs(a->start_ns - b->start_ns) > near_ns ||
                 (double)llabs(a->end_ns - b->end_ns) > near_ns)
@@ -518,221 +480,12 @@ static bool find_parties(struct stalls *x, struct err *e)
     for (size_t i = 0; i < x->n; i++) {
         bool is_part = false;
         for (size_t k = 0; k < n_kept; k++)
-            is_part =
-                is_part || (are_of_same(&x->v[k], &x->v[i]) && x->v[k].end_ns > x->v[i].start_ns);
+            is_part = is_part ||
+                      (stalls_are_of_same(&x->v[k], &x->v[i]) && x->v[k].end_ns > x->v[i].start_ns);
         if (!is_part)
             x->v[n_kept++] = x->v[i];
     }
     x->n = n_kept;
-    return ok;
-}
-
-/* ---- Findings ---- */
-
-/* Returns the period of the stalls of the parties of `one`; 0: they have none. A pause that was too
- * short to be found leaves a gap of two periods. A stall longer than the period is no periodic
- * pause. */
-static int64_t find_period(const struct stalls *x, const struct stall *one, double *gaps)
-{
-    size_t n = 0;
-    int64_t last_ns = INT64_MIN, longest_ns = 0;
-
-    for (size_t i = 0; i < x->n; i++) {
-        if (!are_of_same(&x->v[i], one))
-            continue;
-        longest_ns = int64_max(longest_ns, length_of(&x->v[i]));
-        if (last_ns != INT64_MIN)
-            gaps[n++] = (double)(x->v[i].start_ns - last_ns);
-        last_ns = x->v[i].start_ns;
-    }
-    if (n < 2)
-        return 0;
-    double period = stats_sort_median(gaps, n), sum = 0, n_periods = 0;
-    size_t n_even = 0;
-    for (size_t i = 0; i < n; i++) {
-        double times = round(gaps[i] / period);
-        if (times >= 1 && fabs(gaps[i] / period - times) <= TOLERANCE) {
-            n_even++;
-            sum += gaps[i];
-            n_periods += times;
-        }
-    }
-    return n - n_even <= n / 10 && (double)longest_ns < period ? (int64_t)(sum / n_periods) : 0;
-}
-
-/* The beginning of a sentence. */
-struct parties_text {
-    char s[1000];
-};
-
-/* Sets the parties of a stall in its finding; returns their names as the beginning of a
- * sentence. */
-static struct parties_text name_parties(const struct stall *st, struct finding *f)
-{
-    const struct course_parties *p = st->of;
-    struct parties_text t = {""};
-    size_t n = 0;
-
-    if (p == NULL)
-        return t;
-    f->party = p->name[st->parties[0]];
-    for (size_t i = 1; i < st->n_parties; i++)
-        f->others[f->n_others++] = p->name[st->parties[i]];
-    if (p->operations) {
-        f->op = f->party;
-        f->party = NULL;
-        snprintf(t.s, sizeof t.s, "%.*s requests", MAX_NAME, f->op);
-        return t;
-    }
-    f->scope = p->clients ? SCOPE_CLIENT : SCOPE_HOST;
-    n += (size_t)snprintf(t.s, sizeof t.s, "%s%.*s",
-                          !p->clients         ? ""
-                          : st->n_parties > 1 ? "Clients "
-                                              : "Client ",
-                          MAX_NAME, intern_shown(f->party));
-    size_t n_named = st->n_parties > MAX_NAMED + 1 ? MAX_NAMED : st->n_parties;
-    for (size_t i = 1; i < n_named; i++)
-        n += (size_t)snprintf(t.s + n, sizeof t.s - n, "%s%.*s",
-                              i + 1 == st->n_parties ? " and " : ", ", MAX_NAME,
-                              intern_shown(f->others[i - 1]));
-    if (n_named < st->n_parties)
-        snprintf(t.s + n, sizeof t.s - n, " and %zu more", st->n_parties - n_named);
-    return t;
-}
-
-/* Returns the share of the run's throughput that a stall cost: at least the party's own. */
-static double lost_in(const struct stalls *x, const struct stall *st)
-{
-    return search_frac(x->s, length_of(st)) *
-           fmax(1 - rate_frac(x, st->start_ns, st->end_ns), share_of(x, st));
-}
-
-/* Masks a stall that is reported. The requests of smaller stalls are not masked: they may be the
- * tail of a party. */
-static void mask_reported(const struct stalls *x, const struct stall *st)
-{
-    search_mask(x->s, st->start_ns, st->end_ns, FINDING_MASK_REPORTED_STALL);
-}
-
-/* Reports the periodic stalls of a party; `one` is the first of them. */
-static bool say_pauses(const struct stalls *x, const struct stall *one, int64_t period_ns,
-                       struct err *e)
-{
-    const struct search *s = x->s;
-    int64_t stood_ns = 0, n = 0;
-    double lost = 0;
-
-    for (size_t i = 0; i < x->n; i++)
-        if (are_of_same(&x->v[i], one)) {
-            stood_ns += length_of(&x->v[i]);
-            lost += lost_in(x, &x->v[i]);
-            mask_reported(x, &x->v[i]);
-            n++;
-        }
-    struct finding f = finding_of("pauses", lost >= FINDING_PROBLEM_FRAC, lost);
-    f.period_ns = period_ns;
-    struct parties_text who = name_parties(one, &f);
-    finding_figure(&f, "n", (double)n);
-    finding_figure(&f, "mean_length_ns", (double)stood_ns / (double)n);
-    finding_figure(&f, "period_ns", (double)period_ns);
-    return findings_add(s->out, &f, e, "%s %s times for about %s, every %s from %s on",
-                        one->of != NULL ? strcat(who.s, " paused") : "Paused", units_count(n).s,
-                        units_duration(stood_ns / n).s, units_duration(period_ns).s,
-                        find_clock(s->c, one->start_ns).s);
-}
-
-enum worth { WORTH_NOTHING, WORTH_NOTICE, WORTH_PROBLEM };
-
-static enum worth worth_of(const struct stalls *x, const struct stall *st)
-{
-    int64_t length_ns = length_of(st);
-    double lost = lost_in(x, st);
-
-    /* By seconds the tail is not known: if durations differ widely, a few threads may just wait for
-     * long requests. An exponential distribution has a 90th percentile of 3.3 medians. */
-    const struct course *c = x->s->c;
-    bool is_known = c->tail != NULL || c->n_threads == 0 || c->n_threads > FEW_THREADS ||
-                    search_longest_ns(x->s, c->p90_ns, OP_MATTERS) <
-                        5 * search_longest_ns(x->s, c->median_ns, OP_MATTERS);
-
-    if (is_known && (lost >= FINDING_PROBLEM_FRAC || length_ns >= FINDING_PROBLEM_NS))
-        return WORTH_PROBLEM;
-    return lost >= FINDING_WORTH_FRAC ? WORTH_NOTICE : WORTH_NOTHING;
-}
-
-/* Reports one stall. If it is the longest of n_alike > 1 that are worth a notice each, the sentence
- * counts the others. */
-static bool say_stall(const struct stalls *x, const struct stall *st, size_t n_alike,
-                      int64_t stood_ns, struct err *e)
-{
-    const struct search *s = x->s;
-    int64_t length_ns = length_of(st);
-    double frac = rate_frac(x, st->start_ns, st->end_ns);
-    bool problem = worth_of(x, st) == WORTH_PROBLEM;
-    struct finding f = finding_of("stall", problem, lost_in(x, st));
-
-    struct parties_text who = name_parties(st, &f);
-    finding_set_times(&f, st->start_ns, st->end_ns);
-    finding_figure(&f, "length_ns", (double)length_ns);
-    finding_figure(&f, "rate_frac", frac);
-    char others[100] = "";
-    if (n_alike > 1) {
-        finding_figure(&f, "n", (double)n_alike);
-        finding_figure(&f, "all_ns", (double)stood_ns);
-        snprintf(others, sizeof others, "; %zu shorter one%s, %s in all", n_alike - 1,
-                 n_alike == 2 ? "" : "s", units_duration(stood_ns - length_ns).s);
-    }
-    if (st->of == NULL)
-        return findings_add(s->out, &f, e, "Stalled for %s from %s (%.0f %% of the usual rate)%s",
-                            units_duration(length_ns).s, find_clock(s->c, st->start_ns).s,
-                            100 * frac, others);
-    return findings_add(
-        s->out, &f, e,
-        "%s stalled for %s from %s (the system went on at %.0f %% of its usual rate)%s", who.s,
-        units_duration(length_ns).s, find_clock(s->c, st->start_ns).s, 100 * frac, others);
-}
-
-/* Reports the stalls of a party that have no period; `one` is the first of them. Each problem is a
- * finding; of those that are worth a notice only the longest is one. */
-static bool say_stalls(const struct stalls *x, const struct stall *one, struct err *e)
-{
-    const struct stall *longest = NULL;
-    size_t n = 0;
-    int64_t stood_ns = 0;
-    bool ok = true;
-
-    for (const struct stall *st = one; ok && st < x->v + x->n; st++) {
-        enum worth worth = are_of_same(st, one) ? worth_of(x, st) : WORTH_NOTHING;
-        if (worth != WORTH_NOTHING)
-            mask_reported(x, st);
-        if (worth == WORTH_PROBLEM)
-            ok = say_stall(x, st, 1, 0, e);
-        if (worth != WORTH_NOTICE)
-            continue;
-        if (longest == NULL || length_of(st) > length_of(longest))
-            longest = st;
-        stood_ns += length_of(st);
-        n++;
-    }
-    return ok && (longest == NULL || say_stall(x, longest, n, stood_ns, e));
-}
-
-static bool say(struct stalls *x, struct err *e)
-{
-    double *gaps;
-    if (!mem_new(&gaps, x->n, e))
-        return false;
-    bool ok = true;
-    for (size_t i = 0; ok && i < x->n; i++) {
-        size_t first = 0;
-        while (!are_of_same(&x->v[first], &x->v[i]))
-            first++;
-        if (first < i)
-            continue;
-        int64_t period_ns = find_period(x, &x->v[i], gaps);
-        ok = period_ns == 0 ? say_stalls(x, &x->v[i], e) : say_pauses(x, &x->v[i], period_ns, e);
-    }
-    free(gaps);
     return ok;
 }
 
@@ -752,7 +505,7 @@ bool find_stalls(struct search *s, struct err *e)
         ok = find_parties(&x, e);
         for (size_t i = 0; i < x.n; i++)
             search_mask(s, x.v[i].start_ns, x.v[i].end_ns, FINDING_MASK_STALL);
-        ok = ok && say(&x, e);
+        ok = ok && stalls_say(&x, e);
     }
     free(x.all.done);
     free(x.all.usual);
