@@ -12,7 +12,7 @@
 
 #define BURST_TIMES   2 /* least ratio of the share of errors within to that outside */
 #define MASKED_FRAC   .25
-#define NEARLY_ALL    (1 - .1)
+#define NEARLY_ALL    .9
 #define MAX_BURSTS    10 /* per message; with more of them, errors are steady */
 #define N_REFINEMENTS 10
 #define CHANCE        .001 /* that errors of all are taken for those of one */

@@ -211,7 +211,7 @@ static bool is_reported(const struct search *s, const struct finding *f)
 }
 
 struct part_text {
-    char s[2 * 100];
+    char s[200];
 };
 
 /* Returns "PUT takes", "GET requests of 1MiB to 4MiB take"; sets the operation and the sizes of

@@ -84,7 +84,7 @@ static double at_equal_load(struct search *s, double change, int64_t from_ns, in
         const double *ln = s->equal->ln;
         double slowed = load_mean(s, ln, at_ns, until_ns) - load_mean(s, ln, from_ns, at_ns);
 
-        if (!(2 * slowed / -change > 1)) /* durations at equal load show less than half */
+        if (!(slowed / -change > .5)) /* durations at equal load show less than half */
             return 0;
     }
     if (s->c->open_loop || !(load / change > 0) || fabs(load) < log(1 + LOAD_LEAST_CHANGE))
@@ -170,8 +170,7 @@ static bool say_step(struct levels *l, double before, double after, int64_t from
     double share = search_frac(l->s, (stays ? c->end_ns : until_ns) - at_ns);
     double lost =
         ratio < 1 ? (1 - ratio) * share : (1 - 1 / ratio) * search_frac(l->s, at_ns - c->start_ns);
-    bool is_outage =
-        !stays && 2 * ratio < 1 && (1 - ratio) * (double)(until_ns - at_ns) >= OUTAGE_NS;
+    bool is_outage = !stays && ratio < .5 && (1 - ratio) * (double)(until_ns - at_ns) >= OUTAGE_NS;
     bool problem = fabs(after - before) >= -log(1 - LEVELS_PROBLEM_CHANGE) &&
                    lost >= (stays ? STAYING_LOST_FRAC : LEVELS_PROBLEM_LOST);
     struct finding f = finding_of(ratio < 1 ? "drop" : "rise", problem || is_outage, lost);

@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-#define N_BATCHES          (2 * LEVELS_LEAST_POINTS)
+#define N_BATCHES          32
 #define FAST_START_FRAC    .10 /* of the run: a fast beginning up to here is a warm-up, too */
 #define LONGEST_WARM_UP_NS (3600 * NS_PER_S) /* what lasts for hours is a level */
 #define PENALTY            22.0 /* times the long-run variance: 4.7 standard errors a cut */

@@ -17,7 +17,7 @@
 #define LEAST_IN_BLOCK  3 /* requests of the group, and of the others; blocks of an interval */
 #define LEAST_OF_ALL    (2 * LEAST_IN_BLOCK) /* requests of a stratum, of both */
 #define NEXT_TO_NONE    4 /* an excess that is so many times smaller than another one */
-#define MOST_CANDIDATES (2 * LIKE_FEW_GROUPS)
+#define MOST_CANDIDATES 32
 #define MOST_EXCESS     10     /* of a log duration: a single request must not decide a mean */
 #define MAD_TO_SD       1.4826 /* of a normal distribution: 1 / 0.6745 */
 #define SPREAD_MARGIN   1.3

@@ -368,7 +368,7 @@ static int compare_changes(const void *a, const void *b)
 }
 
 struct load_text {
-    char s[2 * 100];
+    char s[200];
 };
 
 /* "objects are 33 times as large (64KiB -> 2.1MiB)". */

@@ -22,11 +22,9 @@
 #define LEAST_CYCLES    3
 #define MOST_NEIGHBOURS 8 /* on either side; below a cycle's harmonics */
 #define CHANCE          .01
-#define N_SLOTS         24 /* of a cycle */
-#define WINDOW                                                                                     \
-    POINTS_A_CYCLE /* slots, a sixth of a cycle, whose mean is the highest, or the lowest, of a    \
-                      cycle */
-#define PROBLEM_BEAT .25
+#define N_SLOTS         24            /* of a cycle */
+#define WINDOW          (N_SLOTS / 6) /* whose mean is the highest, or the lowest, of a cycle */
+#define PROBLEM_BEAT    .25
 
 /* Points of equal width: throughput or durations, as deviations from their mean. */
 struct swings {
