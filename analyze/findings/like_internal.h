@@ -95,7 +95,7 @@ void like_compare(struct compared *x, size_t group, double least);
 double like_late_from(const struct compared *x, size_t one_in);
 
 /* Returns how sure it is that more of a group's requests are late than of the others' at the same
- * time and load, in standard errors; 0: too few are. *late_from is that of the latest hundredth of
+ * time, in standard errors; 0: too few are. *late_from is that of the latest hundredth of
  * the others; if it is surer, it becomes that of their latest thousandth. */
 double like_find_tail(const struct compared *x, size_t n_blocks, double *late_from);
 

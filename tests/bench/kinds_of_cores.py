@@ -423,7 +423,7 @@ def tail_at_a_host(x):
 def few_long_waits_at_a_host(x):
     """Its 99th percentile is a hundred times that of the others, its median is theirs."""
     x.per_core(1.5)
-    x.delays.append(lambda now, q: .8 if q["host"] == 1 and x.random.random() < .02 else 0)
+    x.delays.append(lambda now, q: .8 if q["host"] == 1 and x.random.random() < .012 else 0)
     x.expect("slow-host", host=x.host(1))
 
 

@@ -12,7 +12,7 @@ KINDS = {
                                            "healthy-cores-open-0.95-hash"),
     "what is not alike is not compared": ("healthy-cores-sizes-by-client", "healthy-cores-sizes-by-host",
                                           "healthy-cores-keys-by-client", "healthy-cores-unequal-work"),
-    "hosts that are sent more than others": ("healthy-cores-uneven-shares-1", "healthy-cores-uneven-shares-2"),
+    "hosts that are sent more than others": ("healthy-cores-uneven-shares-2", "healthy-cores-uneven-shares-4"),
     "changes of the load": ("load-sizes-33-times", "load-mix-for-puts", "load-mix-for-costly-puts", "load-more-threads"),
     "few requests of a host wait": ("few-long-waits-at-a-host",),
     "a hot object": ("hot-object",),
