@@ -97,7 +97,7 @@ struct finding_kind {
     enum finding_table table; /* the table of a page that shows it */
     bool is_step;             /* the rate differs before and after: reports show by how much */
     bool is_beginning;        /* ... at its end, not at its start */
-    bool is_standstill;       /* lasts for a time, which a small one takes from no figure */
+    bool is_standstill;       /* a short one makes no interval unreliable */
     bool is_slowness;         /* charts by host mark its host */
     bool is_end;              /* ranks first */
     const char

@@ -186,7 +186,12 @@ static void move_to(struct in_flight *x, int64_t ns)
     x->at_ns = ns;
 }
 
-/* Sorts events by time: first into as many slices of time as there are events. */
+static size_t event_slice(int64_t ns, int64_t min_ns, double per_ns)
+{
+    return (size_t)(((double)ns - (double)min_ns) * per_ns);
+}
+
+/* Sorts events by time: first into as many slices of time as there are events, then each slice. */
 static bool sort_events(struct event **v, size_t n, struct err *e)
 {
     int64_t min_ns = INT64_MAX, max_ns = INT64_MIN;
@@ -202,13 +207,11 @@ static bool sort_events(struct event **v, size_t n, struct err *e)
         max_ns = int64_max((*v)[i].ns, max_ns);
     }
     double per_ns = ((double)n - 1) / fmax((double)max_ns - (double)min_ns, 1);
-#define SLICE(event) ((size_t)(((double)(event).ns - (double)min_ns) * per_ns))
     for (size_t i = 0; i < n; i++)
-        csort_count(first, SLICE((*v)[i]));
+        csort_count(first, event_slice((*v)[i].ns, min_ns, per_ns));
     csort_sum(first, n);
     for (size_t i = 0; i < n; i++)
-        sorted[csort_place(first, SLICE((*v)[i]))] = (*v)[i];
-#undef SLICE
+        sorted[csort_place(first, event_slice((*v)[i].ns, min_ns, per_ns))] = (*v)[i];
     for (size_t k = 0; k < n; k++)
         if (first[k + 1] - first[k] > 1)
             qsort(&sorted[first[k]], first[k + 1] - first[k], sizeof *sorted, compare_events);
@@ -338,8 +341,8 @@ static int compare_objects(const void *a, const void *b)
     return (x->starts > y->starts) - (x->starts < y->starts);
 }
 
-/* Chooses the objects with many requests: of those whose hashes have many requests in their last
- * digits. */
+/* Chooses the objects with many requests. Few objects need to be sorted: those whose hashes end in
+ * digits that many requests have. */
 static bool choose_objects(struct like_requests *r, struct err *e)
 {
     struct object *v;
