@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -292,19 +293,28 @@ static void put_long_duration(struct units_text *t, const char *sign, uint64_t n
     snprintf(t->s + n, sizeof t->s - (size_t)n, "s");
 }
 
+struct units_text units_format(const char *fmt, ...)
+{
+    struct units_text t;
+    va_list args;
+
+    va_start(args, fmt);
+    vsnprintf(t.s, sizeof t.s, fmt, args);
+    va_end(args);
+    return t;
+}
+
 struct units_text units_duration(int64_t ns)
 {
     static const struct {
         uint64_t ns;
         const char *name;
     } units[] = {{1, "ns"}, {NS_PER_US, "us"}, {NS_PER_MS, "ms"}, {NS_PER_S, "s"}};
-    struct units_text t;
+    struct units_text t = {"0s"};
     uint64_t v = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;
     const char *sign = ns < 0 ? "-" : "";
-    if (v == 0) {
-        snprintf(t.s, sizeof t.s, "0s");
+    if (v == 0)
         return t;
-    }
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
         uint64_t unit = units[i].ns;
         uint64_t limit = unit == NS_PER_S ? 60 : 1000;
@@ -333,7 +343,6 @@ static int decimals_for(double v)
 static struct units_text binary(double bytes, bool is_rate)
 {
     static const char *const names[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-    struct units_text t;
     double v = fabs(bytes);
     size_t i = 0;
 
@@ -343,12 +352,10 @@ static struct units_text binary(double bytes, bool is_rate)
     const char *sign = bytes < 0 ? "-" : "";
     const char *suffix = is_rate ? "/s" : "";
     if (v == floor(v) && v < 1e9 && (!is_rate || i == 0))
-        snprintf(t.s, sizeof t.s, "%s%.0f%s%s", sign, v, names[i], suffix);
-    else if (v < 0.995)
-        snprintf(t.s, sizeof t.s, "%s%.3g%s%s", sign, v, names[i], suffix);
-    else
-        snprintf(t.s, sizeof t.s, "%s%.*f%s%s", sign, decimals_for(v), v, names[i], suffix);
-    return t;
+        return units_format("%s%.0f%s%s", sign, v, names[i], suffix);
+    if (v < 0.995)
+        return units_format("%s%.3g%s%s", sign, v, names[i], suffix);
+    return units_format("%s%.*f%s%s", sign, decimals_for(v), v, names[i], suffix);
 }
 
 struct units_text units_real_duration(double ns)
@@ -370,25 +377,18 @@ struct units_text units_byte_rate(double bytes_per_s)
 
 struct units_text units_rate(double per_s)
 {
-    struct units_text t;
     double v = fabs(per_s);
 
     if (v == 0)
-        snprintf(t.s, sizeof t.s, "0");
-    else if (v < 0.995)
-        snprintf(t.s, sizeof t.s, "%.3g", per_s);
-    else
-        snprintf(t.s, sizeof t.s, v < 1e15 ? "%.*f" : "%.*e", v < 99.95 ? 2 : 1, per_s);
-    return t;
+        return units_format("0");
+    if (v < 0.995)
+        return units_format("%.3g", per_s);
+    return units_format(v < 1e15 ? "%.*f" : "%.*e", v < 99.95 ? 2 : 1, per_s);
 }
 
 static struct units_text rate_of(double value, const char *unit)
 {
-    struct units_text t = units_rate(value);
-    size_t n = strlen(t.s);
-
-    snprintf(t.s + n, sizeof t.s - n, "%s", unit);
-    return t;
+    return units_format("%s%s", units_rate(value).s, unit);
 }
 
 struct units_text units_object_rate(double per_s)
@@ -408,9 +408,8 @@ struct units_text units_frac_cell(double frac)
 
 struct units_text units_change(double change, int n_decimals)
 {
-    struct units_text t;
+    struct units_text t = units_format("%+.*f", n_decimals, change);
 
-    snprintf(t.s, sizeof t.s, "%+.*f", n_decimals, change);
     if (t.s[strspn(t.s, "-0.")] == '\0')
         t.s[0] = '+';
     return t;
@@ -436,8 +435,5 @@ struct units_text units_count(int64_t n)
 
 struct units_text units_counted(int64_t n, const char *noun)
 {
-    struct units_text t;
-
-    snprintf(t.s, sizeof t.s, "%.30s %.15s%s", units_count(n).s, noun, n == 1 ? "" : "s");
-    return t;
+    return units_format("%.30s %.15s%s", units_count(n).s, noun, n == 1 ? "" : "s");
 }

@@ -46,6 +46,9 @@ struct units_text {
     char s[48];
 };
 
+/* Formats as printf does; what is too long is cut off. */
+struct units_text units_format(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
 /* "254ns", "1.87ms", "2.52s", "1s", "4m59.9s", "1h30m", "0s". */
 struct units_text units_duration(int64_t ns);
 

@@ -101,10 +101,7 @@ static bool check_output(const struct merge_given *o, const struct cli_args *arg
 /* Formats an offset: "+1.5s", "-200ms". */
 static struct units_text offset(int64_t ns)
 {
-    struct units_text t;
-
-    snprintf(t.s, sizeof t.s, "%c%.40s", ns < 0 ? '-' : '+', units_duration(ns < 0 ? -ns : ns).s);
-    return t;
+    return units_format("%c%.40s", ns < 0 ? '-' : '+', units_duration(ns < 0 ? -ns : ns).s);
 }
 
 static void put_input(struct sheet *t, const struct merge *m, const struct merge_input *in)

@@ -265,10 +265,8 @@ struct part_text {
 static struct units_text part_of(double share)
 {
     double pct = share < 1 ? fmin(100 * share, 99) : 100;
-    struct units_text t;
 
-    snprintf(t.s, sizeof t.s, pct < 10 ? "%.2g %%" : "%.0f %%", pct);
-    return t;
+    return units_format(pct < 10 ? "%.2g %%" : "%.0f %%", pct);
 }
 
 /* Says when the errors of a message came: "throughout", or between which times if a few lie close

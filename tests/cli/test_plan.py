@@ -84,6 +84,13 @@ class Plan(CliTest):
         self.assertRegex(self.answer(status=1), r"No rate is low enough to meet the assertions: p50<20ms: 2\d.\dms at 12[.]50 requests/s, "
                                                 r"and p50<20ms: 2\d.\dms at 100.0 \(4 runs\)[.]")
 
+    def test_capacity_with_an_assertion_of_a_higher_rate(self):
+        """A rate between those that were missed may meet it, so no rate is ruled out."""
+        self.begin("capacity", "--slo", "rate>1000", "--max-runs", "5")
+        while self.run_next(lambda rate, number: steady(1000, every=int(SECOND / rate))):
+            pass
+        self.assertIn("met at no rate, missed at 6.25 requests/s. No rate met the assertions", self.answer(status=3))
+
     def test_lengths_of_runs(self):
         """Runs that can never decide are refused with the length that can; a search stays above the rate at which they could
         not."""
@@ -98,6 +105,7 @@ class Plan(CliTest):
                               begin("--slo", slo, option, short, status=2))
                 begin("--slo", slo, "--run-duration", f"{seconds}s", "--run-requests", str(n))
         self.assertIn("no number of requests shows that errors<=0%", begin("--slo", "errors<=0%", status=2))
+        begin("--slo", "rate>1", "--from", "0.1", "--run-duration", "5s")  # any number of requests may show that
         begin("--slo", "p99<20ms", "--run-duration", "5s")
         while self.run_next(lambda rate, number: simulate(number, Shape(n=400, threads=8, hosts=1, median=SECOND // 10))):
             pass

@@ -132,11 +132,11 @@ class SameAsPprof(Profile):
         self.assertIn("accounting for 10ns, 50.00% of 20ns total\n", self.profile("top", file).out)
 
     def test_sum_of_saved_differences(self):
-        """Equal samples, up to their labels, would have to be added first: so they do not add up."""
+        """A total adds up absolute values, so equal samples would have to be added first."""
         one, other = (self.put(f"{i}.pprof", Proto({("b",): 5 - 25 * i}).bytes) for i in range(2))
         for paths in (one, other), (other, one), ("--diff-base", one, other):
             r = self.profile("top", *paths, status=1)
-            self.assertRegex(r.err, r"\.pprof: a difference that was saved does not add up with other profiles\n")
+            self.assertRegex(r.err, r"\.pprof: a saved difference cannot be added to other profiles\n")
 
     def test_with_the_tool_itself(self):
         """If Go is installed: more options than the stored outputs cover."""

@@ -3,6 +3,7 @@
 #include "analyze/render/page/chart.h"
 #include "analyze/render/report/headline.h"
 #include "analyze/render/report/run.h"
+#include "analyze/summary/model/role.h"
 #include "analyze/write/html.h"
 #include "libcommon/units.h"
 
@@ -12,7 +13,7 @@
 
 /* ---- Can it be trusted ---- */
 
-/* Counts the requests; returns how many of the page's operations succeeded. */
+/* Sets *n to the number of requests; returns how many of the benchmark's requests succeeded. */
 static int64_t count_requests(const struct analysis *a, int64_t *n)
 {
     int64_t n_ok = 0;
@@ -22,7 +23,7 @@ static int64_t count_requests(const struct analysis *a, int64_t *n)
         const struct operation *op = &a->operations[k];
 
         *n += op->n_requests;
-        n_ok += run_sheet_beside(op->role) != NULL ? 0 : op->n_requests - op->n_errors;
+        n_ok += role_is_benchmark(op->role) ? op->n_requests - op->n_errors : 0;
     }
     return n_ok;
 }

@@ -457,8 +457,8 @@ static int height_of(const struct plot_options *o, size_t n)
     return height > least ? height : least;
 }
 
-/* A kind of chart: one for each operation, or (with is_shown) one of the metrics of all
- * of them, drawn if there is one to show. */
+/* A kind of chart: one for each operation or, with is_shown, one of the metrics of all operations,
+ * which is drawn if it has a row. */
 struct compare_kind {
     struct plot_chart chart;
     bool (*has_data)(const struct op_chart *x);

@@ -19,14 +19,10 @@
 /* "p99 12.3ms", "max 20.1ms" */
 static struct units_text mark_label(const struct plot_sample *s, size_t i)
 {
-    struct units_text t;
     double pct = plot_data_mark_pct[i];
+    struct units_text at = units_duration(s->mark_ns[i]);
 
-    if (pct == 100)
-        snprintf(t.s, sizeof t.s, "max %.32s", units_duration(s->mark_ns[i]).s);
-    else
-        snprintf(t.s, sizeof t.s, "p%g %.32s", pct, units_duration(s->mark_ns[i]).s);
-    return t;
+    return pct == 100 ? units_format("max %s", at.s) : units_format("p%g %s", pct, at.s);
 }
 
 /* ---- The spectrum ---- */

@@ -76,10 +76,10 @@ bool plot_add_plan(struct plot_set *s, const struct plan *p, const struct plot_o
                    struct err *e);
 
 /* Draws the pictures beside their data with gnuplot, two at a time. Each appears whole or not at
- * all. The scripts are in $S3ANALYZE_PLOTS, where `make install` puts them, or in the source tree
- * that the program was built in: scripts/CHART.gp reads the data and writes a picture in the format
- * of its suffix. False: *e holds gnuplot's message about the first picture that failed, or what is
- * missing. */
+ * all. The script CHART.gp reads the data, and writes a picture in the format of its suffix. The
+ * scripts are in $S3ANALYZE_PLOTS, where `make install` puts them, or in the source tree that the
+ * program was built in. False: *e holds gnuplot's message about the first picture that failed, or
+ * says what is missing. */
 bool plot_draw(const struct plot_set *s, const struct plot_options *o, struct err *e);
 
 void plot_set_free(struct plot_set *s);

@@ -334,13 +334,9 @@ bool compare_sheet_figure(const struct compare_op *op, size_t i, struct compare_
 /* "-7.7 MiB/s", or in smaller units what would be 0.0. */
 static struct units_text byte_rate_change(double diff)
 {
-    struct units_text t;
-
-    if (fabs(diff) >= .05 * MIB || diff == 0)
-        snprintf(t.s, sizeof t.s, "%.40s MiB/s", units_change(diff / MIB, 1).s);
-    else
-        snprintf(t.s, sizeof t.s, "%.40s KiB/s", units_change(diff / 1024, 1).s);
-    return t;
+    return fabs(diff) >= .05 * MIB || diff == 0
+               ? units_format("%.40s MiB/s", units_change(diff / MIB, 1).s)
+               : units_format("%.40s KiB/s", units_change(diff / 1024, 1).s);
 }
 
 /* Writes the changes of the rates as warp prints them. */

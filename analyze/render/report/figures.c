@@ -9,16 +9,12 @@
 
 struct units_text figures_clock(int64_t ns)
 {
-    struct units_text t;
-    snprintf(t.s, sizeof t.s, "%.12s", rfc3339_format(ns).s + 11);
-    return t;
+    return units_format("%.12s", rfc3339_format(ns).s + 11);
 }
 
 struct units_text figures_moment(int64_t ns)
 {
-    struct units_text t;
-    snprintf(t.s, sizeof t.s, "%.10s %.12s", rfc3339_format(ns).s, figures_clock(ns).s);
-    return t;
+    return units_format("%.10s %s", rfc3339_format(ns).s, figures_clock(ns).s);
 }
 
 struct units_text figures_time(bool has_dates, int64_t ns)
@@ -77,13 +73,10 @@ struct units_text figures_field(const struct field *x, const void *group)
 
 struct units_text figures_bucket(const struct size_bucket *b)
 {
-    struct units_text t;
-    if (b->max_bytes < 0)
-        snprintf(t.s, sizeof t.s, "%.16s up", units_size((double)b->min_bytes).s);
-    else
-        snprintf(t.s, sizeof t.s, "%.16s -> %.16s", units_size((double)b->min_bytes).s,
-                 units_size((double)b->max_bytes).s);
-    return t;
+    struct units_text from = units_size((double)b->min_bytes);
+
+    return b->max_bytes < 0 ? units_format("%s up", from.s)
+                            : units_format("%s -> %s", from.s, units_size((double)b->max_bytes).s);
 }
 
 struct units_text figures_rate_like(double bytes_per_s, double largest)

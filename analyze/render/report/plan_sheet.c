@@ -51,12 +51,12 @@ static struct figures_sentence why_unconfirmed(const struct plan *p)
                        p->found.met);
 }
 
-/* Returns what a run at this rate did not meet. */
+/* Returns what a run at this rate, which was missed, did not meet. */
 static const char *said_at(const struct plan *p, double rate)
 {
     const struct plan_run *r = p->runs;
 
-    while (r->why_not != NULL || r->point.level != rate)
+    while (r->why_not != NULL || r->point.level != rate || r->verdict == SLO_MET)
         r++;
     return r->says;
 }

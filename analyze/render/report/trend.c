@@ -40,15 +40,11 @@ static const struct metric *metric_of(const struct trend_group *g, const struct 
 static struct units_text change_of(const struct trend_group *g, const struct stats_change *x)
 {
     double pct = 100 * fabs(exp(x->after - x->before) - 1);
-    struct units_text t;
 
-    if (metric_of(g, x)->kind == METRIC_DIFFERENCE)
-        snprintf(t.s, sizeof t.s, "%.30s points",
-                 units_change(100 * (x->after - x->before), false).s);
-    else
-        snprintf(t.s, sizeof t.s, "%.*f %% %s", pct < 9.95, pct,
-                 trend_is_worse(g, x) ? "slower" : "faster");
-    return t;
+    return metric_of(g, x)->kind == METRIC_DIFFERENCE
+               ? units_format("%s points", units_change(100 * (x->after - x->before), 0).s)
+               : units_format("%.*f %% %s", pct < 9.95, pct,
+                              trend_is_worse(g, x) ? "slower" : "faster");
 }
 
 struct figures_sentence trend_says(const struct trend_group *g, const struct trend_change *c)

@@ -245,7 +245,7 @@ static bool pass_run(const struct body *b, struct run_kept *r)
     return ok;
 }
 
-/* An entry: a checksum of the rest, the key, and the run */
+/* An entry: a checksum of the rest, the key, and the run. */
 
 /* Whether nobody else can have written it. */
 static bool is_ours(const struct stat *st)

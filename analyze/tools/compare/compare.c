@@ -305,11 +305,10 @@ static bool warn_dead(struct compare *c, const struct compare_side *side, const 
         op, runs->n_dead, runs->n, side->name);
 }
 
-/* Compares the whole operation, then the parts of `before` that some run of `after` has. */
+/* Compares the whole operation, then the parts that the last run of each side has. */
 static bool fill_op(struct compare_op *op, const struct compare *c, const struct compare_options *o,
                     struct err *e)
 {
-    /* The last runs: a short one may lack parts. */
     const struct run_op *a = op->runs[0].v[op->runs[0].n - 1];
     const struct run_op *b = op->runs[1].v[op->runs[1].n - 1];
 

@@ -53,18 +53,6 @@ static __attribute__((format(printf, 1, 2))) struct compare_words_text say(const
     return t;
 }
 
-/* The same for a figure. */
-static __attribute__((format(printf, 1, 2))) struct units_text figure(const char *fmt, ...)
-{
-    struct units_text t;
-    va_list args;
-
-    va_start(args, fmt);
-    vsnprintf(t.s, sizeof t.s, fmt, args);
-    va_end(args);
-    return t;
-}
-
 /* Converts theta, a difference of logs or of fractions, to percent or to percentage points. */
 static double pct_of(const struct compare_metric *m, double theta)
 {
@@ -73,7 +61,7 @@ static double pct_of(const struct compare_metric *m, double theta)
 
 struct units_text words_change(double pct, const char *unit)
 {
-    return figure("%.30s %s", units_change(pct, fabs(pct) < 9.95).s, unit);
+    return units_format("%.30s %s", units_change(pct, fabs(pct) < 9.95).s, unit);
 }
 
 struct units_text words_percent_of(const struct compare_metric *m, double theta)
@@ -88,19 +76,19 @@ static struct units_text digits3(const struct compare_metric *m, double frac)
     double pct = fabs(100 * frac);
     int n_decimals = pct < .9995 ? 3 : pct < 9.995 ? 2 : pct < 99.95;
 
-    return figure("%.*f%s", n_decimals, 100 * frac, m->cmp.is_difference ? " points" : " %");
+    return units_format("%.*f%s", n_decimals, 100 * frac, m->cmp.is_difference ? " points" : " %");
 }
 
 /* Formats the tolerance as it was chosen: "5 %", "12.5 %". */
 static struct units_text delta_of(const struct compare_metric *m)
 {
-    return figure("%.3g %%", 100 * m->delta);
+    return units_format("%.3g %%", 100 * m->delta);
 }
 
 /* "8.6%", "2.0%", "14%" */
 static struct units_text two_digits(double frac)
 {
-    return figure("%.*f" UNITS_CELL_PCT, fabs(100 * frac) < 9.95, 100 * frac);
+    return units_format("%.*f" UNITS_CELL_PCT, fabs(100 * frac) < 9.95, 100 * frac);
 }
 
 /* Returns " (single run, run CV 2 %)" if a side is one run, else "". */
@@ -195,16 +183,16 @@ static struct units_text setting_value(enum run_setting kind, double value)
 {
     switch (kind) {
     case RUN_DURATION_S:
-        return figure("%.0fs", value);
+        return units_format("%.0fs", value);
     case RUN_OBJECT_SIZE:
         return units_size(value);
     case RUN_SHARE:
         return units_pct(100 * value);
     case RUN_AUTOTERM:
     case RUN_MIXED:
-        return figure("%s", value != 0 ? "yes" : "no");
+        return units_format("%s", value != 0 ? "yes" : "no");
     default:
-        return figure("%.0f", value);
+        return units_format("%.0f", value);
     }
 }
 
@@ -266,8 +254,8 @@ struct compare_words_text compare_words_limits(const struct compare *c)
 
 struct units_text compare_words_figure(enum run_metric metric, double value, double spread_frac)
 {
-    return figure("%.28s +- %.15s", metrics[metric].text(value).s,
-                  isfinite(spread_frac) ? two_digits(spread_frac).s : "?");
+    return units_format("%.28s +- %.15s", metrics[metric].text(value).s,
+                        isfinite(spread_frac) ? two_digits(spread_frac).s : "?");
 }
 
 static struct units_text side_of(enum run_metric metric, const struct compare_values *v)
@@ -283,10 +271,10 @@ static struct units_text change_of(const struct compare_metric *m, double theta,
     double pct = pct_of(m, theta);
 
     if (!isfinite(pct))
-        return figure("%s", pct > 0 ? "inf" : "-inf");
+        return units_format("%s", pct > 0 ? "inf" : "-inf");
     if (m->cmp.is_difference)
-        return figure("%+.3g points", pct);
-    return figure("%.40s%s", units_change(pct, fabs(pct) < 10 ? 2 : 1).s, sign);
+        return units_format("%+.3g points", pct);
+    return units_format("%.40s%s", units_change(pct, fabs(pct) < 10 ? 2 : 1).s, sign);
 }
 
 /* Returns p and n in the form of benchstat: "(p=0.002 n=6)", and "~ (p=0.485 n=6+5)" where no
@@ -295,11 +283,12 @@ static struct units_text p_of(const struct compare_metric *m)
 {
     double p = compare_p(m);
     const char *open = compare_is_changed(m) ? "" : "~ ";
-    struct units_text n = m->before.n == m->after.n ? figure("%zu", m->before.n)
-                                                    : figure("%zu+%zu", m->before.n, m->after.n);
+    struct units_text n = m->before.n == m->after.n
+                              ? units_format("%zu", m->before.n)
+                              : units_format("%zu+%zu", m->before.n, m->after.n);
 
-    return p < .001 ? figure("%s(p<0.001 n=%.24s)", open, n.s)
-                    : figure("%s(p=%.3f n=%.24s)", open, p, n.s);
+    return p < .001 ? units_format("%s(p<0.001 n=%.24s)", open, n.s)
+                    : units_format("%s(p=%.3f n=%.24s)", open, p, n.s);
 }
 
 struct compare_words_row compare_words_row(const struct compare_metric *m)
@@ -326,8 +315,8 @@ struct compare_words_row compare_words_row(const struct compare_metric *m)
 struct units_text compare_words_percent(double before, double after)
 {
     if (!(before > 0) || isnan(after))
-        return figure("-");
-    return figure("%.40s" UNITS_CELL_PCT, units_change(100 * (after - before) / before, 2).s);
+        return units_format("-");
+    return units_format("%.40s" UNITS_CELL_PCT, units_change(100 * (after - before) / before, 2).s);
 }
 
 const char compare_words_limited[] =

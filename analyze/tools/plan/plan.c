@@ -80,10 +80,12 @@ static bool parse_length(struct plan *p, struct err *e)
         const struct slo_assertion *of = &p->slo.v[i];
         double least = ceil(slo_least_requests(of));
 
-        /* The last request may be due when the run ends. */
-        double at_from_s = (least + 1) / a->from;
+        if (least == 0)
+            continue;
         if (!isfinite(least))
             return err_set(e, "no number of requests shows that %s", of->text);
+        /* The last request may be due when the run ends. */
+        double at_from_s = (least + 1) / a->from;
         if (most < least || run_s < at_from_s)
             return err_set(e,
                            "runs this short never decide %s: that takes %.0f requests, and at "

@@ -152,7 +152,9 @@ static bool take_verdict(struct plan_run *r, const struct slo_report *report, bo
 
     r->verdict = all_failed ? SLO_MISSED : slo_verdict(report);
     r->point.margin = all_failed ? -INFINITY : slo_margin(report);
-    r->point.excess = all_failed || !kept_up ? INFINITY : slo_excess(report);
+    r->point.excess = slo_excess(report);
+    if ((all_failed || !kept_up) && !isnan(r->point.excess))
+        r->point.excess = INFINITY;
     if (kept_up || r->verdict == SLO_MISSED)
         return say_unmet(r, report, e);
     r->verdict = SLO_MISSED;

@@ -254,8 +254,9 @@ bool profile_add(struct profile *p, const unsigned char *bytes, size_t n, bool i
     free(unpacked);
     p->has_base |= is_base;
     p->n_profiles++;
-    /* Samples of a difference that are equal, up to their labels, would first have to be added. */
+    /* A total adds up absolute values: with negative ones, equal samples would have to be added
+     * first. */
     if (ok && p->has_negative && p->n_profiles > 1)
-        ok = err_set(e, "a difference that was saved does not add up with other profiles");
+        ok = err_set(e, "a saved difference cannot be added to other profiles");
     return ok;
 }

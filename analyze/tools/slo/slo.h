@@ -66,7 +66,7 @@ enum slo_verdict slo_verdict(const struct slo_report *r);
 double slo_margin(const struct slo_report *r);
 
 /* Returns by how much of its limit an assertion is missed; the most of all assertions. Less than 0:
- * all values are on the right side. */
+ * all values are on the right side. NaN: an assertion with > or >= may be met at higher rates. */
 double slo_excess(const struct slo_report *r);
 
 /* Returns how many requests a run needs at least, so that it can meet an assertion. The interval of

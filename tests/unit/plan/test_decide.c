@@ -157,6 +157,18 @@ static void test_no_rate_is_low_enough(void **state)
     assert_true(plan_capacity_found(v, 3).flat_to == 480);
 }
 
+/* A rate far above that is not missed contradicts that. */
+static void test_a_high_rate_is_not_missed(void **state)
+{
+    (void)state;
+    struct plan_point v[2] = {{.level = 100, .margin = -3, .excess = .03},
+                              {.level = 800, .margin = -.5, .excess = .005}};
+
+    assert_true(plan_capacity_found(v, 2).flat_to == 0);
+    v[1].margin = -1;
+    assert_true(plan_capacity_found(v, 2).flat_to == 800);
+}
+
 static void test_a_low_rate_is_met(void **state)
 {
     (void)state;
@@ -271,6 +283,7 @@ int main(void)
         cmocka_unit_test(test_runs_in_any_order),
         cmocka_unit_test(test_nothing_is_met),
         cmocka_unit_test(test_no_rate_is_low_enough),
+        cmocka_unit_test(test_a_high_rate_is_not_missed),
         cmocka_unit_test(test_a_low_rate_is_met),
         cmocka_unit_test(test_sweep),
         cmocka_unit_test(test_ab),
