@@ -168,6 +168,25 @@ static void test_a_low_rate_is_met(void **state)
     assert_true(x.confirmed && x.met < 3 && x.missed > 3 && x.flat_to == 0);
 }
 
+/* No run above 5 requests/s keeps up with its rate: how far it is beyond its limit has no number.
+ */
+static void test_a_low_hard_limit(void **state)
+{
+    (void)state;
+    const struct plan_capacity c = {.from = 100, .precision = .05, .max_runs = 25, .seed = 7};
+    struct plan_point v[MAX];
+    size_t n = 0;
+
+    for (struct plan_next next; !(next = plan_capacity_next(&c, v, n)).done; n++) {
+        bool met = next.level < 5;
+        v[n] = (struct plan_point){
+            .level = next.level, .margin = met ? 2 : -INFINITY, .excess = met ? -.5 : INFINITY};
+    }
+    struct plan_interval x = plan_capacity_found(v, n);
+
+    assert_true(x.confirmed && x.met < 5 && x.missed >= 5 && x.flat_to == 0);
+}
+
 static void test_sweep(void **state)
 {
     (void)state;
@@ -272,6 +291,7 @@ int main(void)
         cmocka_unit_test(test_nothing_is_met),
         cmocka_unit_test(test_no_rate_is_low_enough),
         cmocka_unit_test(test_a_low_rate_is_met),
+        cmocka_unit_test(test_a_low_hard_limit),
         cmocka_unit_test(test_sweep),
         cmocka_unit_test(test_ab),
         cmocka_unit_test(test_ab_of_a_lost_run),
