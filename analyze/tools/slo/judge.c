@@ -73,9 +73,9 @@ double slo_excess(const struct slo_report *r)
 
     for (size_t i = 0; i < r->n; i++) {
         const struct slo_assertion *of = r->v[i].of;
-        double over = r->v[i].measure.value / of->limit - 1;
 
-        most = fmax(most, of->is_least ? -over : over);
+        if (!of->is_least)
+            most = fmax(most, r->v[i].measure.value / of->limit - 1);
     }
     return most;
 }

@@ -174,6 +174,11 @@ static void test_excess(void **state)
                               {.of = &least, .measure.value = 18}};
 
     assert_true(fabs(slo_excess(&(struct slo_report){v, 1}) - .05) < 1e-9);
+    /* A rate or throughput that is too low at low rates. */
+    assert_true(fabs(slo_excess(&(struct slo_report){v, 2}) - .05) < 1e-9);
+    assert_true(isinf(slo_excess(&(struct slo_report){v + 1, 1})));
+    v[1].of = &most;
+    v[1].measure.value = 22;
     assert_true(fabs(slo_excess(&(struct slo_report){v, 2}) - .10) < 1e-9);
     v[1].measure.value = NAN;
     assert_true(fabs(slo_excess(&(struct slo_report){v, 2}) - .05) < 1e-9);
