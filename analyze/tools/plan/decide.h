@@ -50,8 +50,8 @@ struct plan_interval {
  * next rates are those that four runs are likely to decide. Both ends are confirmed, in random
  * order.
  *
- * Times and errors rise with the rate, and the faster the higher it is. So at no rate are they
- * below the straight line through what two rates had. If that misses the assertions at rate 0,
+ * Times and errors rise with the rate, and the faster the higher it is. So below two rates they are
+ * above the straight line through what these had. If that line misses the assertions at rate 0,
  * every rate does. */
 struct plan_interval plan_capacity_found(const struct plan_point *v, size_t n);
 struct plan_next plan_capacity_next(const struct plan_capacity *c, const struct plan_point *v,
