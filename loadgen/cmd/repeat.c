@@ -389,7 +389,8 @@ static int run(const struct cli_args *args, void *options)
 }
 
 static const struct cli_exit exits[] = {
-    {"1, 3", "ab: after is worse than the gate allows; any plan: undecided"},
+    {"1, 3", "ab: after is worse than the gate allows; capacity: no rate is low enough; any plan: "
+             "undecided"},
     {0},
 };
 

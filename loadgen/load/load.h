@@ -30,9 +30,9 @@ struct host {
     int64_t idle_since_ns;
     int64_t retry_ns;         /* when to connect again after a failure; 0: it did not fail */
     int64_t failing_since_ns; /* the first failure, or a later use of a connection */
-    /* The hosts form a binary heap, with the best one at place 0: the place of this host, and the
-     * index of the host at the place that is this host's index. */
-    uint32_t place, heap;
+    /* The hosts form a binary heap, with the best one at place 0. */
+    uint32_t place; /* of this host in the heap */
+    uint32_t heap;  /* of host[p]: the index of the host at place p */
 };
 
 enum hosts_select {

@@ -290,7 +290,7 @@ static int trials(void)
 
 /* How searches on a server ended. */
 struct ends {
-    long n, n_wrong, n_undecided, runs, most;
+    long n_confirmed, n_wrong, n_undecided, runs, most;
     double widths;
 };
 
@@ -327,7 +327,7 @@ static void search_once(enum model m, double run_s, long seed, double truth, str
     }
     struct plan_interval x = plan_capacity_found(v, n);
     bool flat = x.flat_to > 0;
-    to->n++;
+    to->n_confirmed += x.confirmed;
     to->n_wrong += x.met > truth || (x.missed != 0 && truth > x.missed) || (flat && truth > 0);
     to->n_undecided += !x.confirmed && !flat;
     to->widths += x.confirmed ? x.missed / x.met - 1 : 0;
@@ -345,14 +345,13 @@ static bool search_all(enum model m, double run_s, bool with_noise)
     noisy = with_noise;
     for (long seed = 0; seed < N_SEARCHES; seed++)
         search_once(m, run_s, seed, truth, &x);
-    long n_confirmed = m == FLAT ? 1 : x.n - x.n_undecided;
     noisy = false;
     double wrong = (double)x.n_wrong / all, undecided = (double)x.n_undecided / all;
     bool ok = wrong <= 5 && (!sharp || undecided <= 5);
     printf("%-28s %7.1f %4.0f s  %-5s %6.1f %9.1f %6.1f %5.1f %4ld%s\n", model_names[m], truth,
            run_s, with_noise ? "noise" : "", wrong, undecided,
-           100 * x.widths / (double)(n_confirmed > 0 ? n_confirmed : 1),
-           (double)x.runs / (double)x.n, x.most, ok ? "" : "  !");
+           100 * x.widths / fmax((double)x.n_confirmed, 1), (double)x.runs / N_SEARCHES, x.most,
+           ok ? "" : "  !");
     fflush(stdout);
     return ok;
 }

@@ -8,8 +8,8 @@
 #define MOST_COUNTED 2.0   /* largest margin: an odd run does not outvote three others */
 #define MOST_DRAWN   100.0 /* largest margin for interpolation: it may be infinite */
 #define DECIDES      .75   /* N_OF_AN_END runs of this margin decide, with something to spare */
-/* How far down to look for a rate that is met, below undecided ones; how far apart two rates must
- * be to show that none is. */
+/* How far down to look for a rate that is met, below undecided ones; how far apart rates must be to
+ * show that none is. */
 #define LOWER_RATES  8
 
 /* The runs at one rate. */
@@ -47,19 +47,21 @@ static enum slo_verdict verdict_of(struct tally t)
     return t.margin >= 1 ? SLO_MET : t.margin <= -1 ? SLO_MISSED : SLO_UNDECIDED;
 }
 
-/* Returns the highest rate that was missed and shows, with the lowest one, that no rate is low
- * enough; 0: none. */
+/* Returns the highest rate that was missed and shows, with the lowest one, that no rate is low enough; 0: none. At
+ * rate 0 the line through both is above 0 if `excess` is below times * low. Rates that were not
+ * kept up show nothing: their excess has no number. */
 static double flat_to(const struct plan_point *v, size_t n, double missed)
 {
     double low = tally_of(v, n, missed).excess, found = 0;
 
     for (size_t i = 0; i < n; i++) {
         struct tally high = tally_of(v, n, v[i].level);
-        double times = v[i].level / missed, slope = (high.excess - low) / (times - 1);
+        double times = v[i].level / missed;
 
         if (times < 1)
             return 0;
-        if (times >= LOWER_RATES && verdict_of(high) == SLO_MISSED && fmax(slope, 0) < low)
+        if (times >= LOWER_RATES && isfinite(low) && verdict_of(high) == SLO_MISSED &&
+            high.excess > 0 && high.excess < times * low)
             found = fmax(found, v[i].level);
     }
     return found;

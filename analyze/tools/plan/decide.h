@@ -15,7 +15,7 @@
 struct plan_point {
     double level;         /* requests per second, or requests in flight; ab: 0 before, 1 after */
     double margin;        /* capacity: slo_margin */
-    double excess;        /* capacity: slo_excess; INFINITY: all failed, or not kept up */
+    double excess;        /* capacity: slo_excess; INFINITY: the rate was not kept up */
     double per_s;         /* sweep: successful requests per second */
     const double *metric; /* ab, by gate: the log of a rate or time, or a fraction */
 };
@@ -50,9 +50,9 @@ struct plan_interval {
  * next rates are those that four runs are likely to decide. Both ends are confirmed, in random
  * order.
  *
- * Times and errors rise with the rate, and the faster the higher it is. So at no lower rate are
- * they below the straight line through what two missed rates had. If that line misses the
- * assertions at rate 0, every rate does. */
+ * Times and errors rise with the rate, and the faster the higher it is. So below two rates they are
+ * above the straight line through what these had. If that line misses the assertions at rate 0,
+ * every rate does. */
 struct plan_interval plan_capacity_found(const struct plan_point *v, size_t n);
 struct plan_next plan_capacity_next(const struct plan_capacity *c, const struct plan_point *v,
                                     size_t n);
@@ -89,10 +89,11 @@ struct plan_judged {
  * order alternates. The differences of the pairs are tested: a drift over the runs changes both of
  * a pair, and adds to one difference of a block what it takes from the other. There is a look after
  * each block but the first, as two pairs show nothing. At look k the interval of each gate has
- * level 1 - alpha_k / n_gates with alpha_k = .05 / (k (k + 1)). The alphas of all looks add up to
- * .05 at most, however many there are: the spending of Lan and DeMets (Biometrika 70, 1983) with
- * the bound of Bonferroni. A gate is passed if the interval ends before its limit. It is failed if
- * the whole interval is on the worse side and the difference is beyond the limit. */
+ * level 1 - alpha_k / n_gates with alpha_k = .05 / (k (k + 1)). The
+ * alphas of all looks add up to .05 at most, however many there are: the spending of Lan and DeMets
+ * (Biometrika 70, 1983) with the bound of Bonferroni. A gate is passed if the interval ends before
+ * its limit. It is failed if the whole interval is on the worse side and the difference is beyond
+ * the limit. */
 struct plan_next plan_ab_next(const struct plan_gate *gates, size_t n_gates, size_t max_runs,
                               uint64_t seed, const struct plan_point *v, size_t n);
 /* Returns how many looks there were at the runs. */

@@ -74,9 +74,8 @@ double slo_excess(const struct slo_report *r)
     for (size_t i = 0; i < r->n; i++) {
         const struct slo_assertion *of = r->v[i].of;
 
-        if (of->is_least)
-            return NAN;
-        most = fmax(most, r->v[i].measure.value / of->limit - 1);
+        if (!of->is_least)
+            most = fmax(most, r->v[i].measure.value / of->limit - 1);
     }
     return most;
 }

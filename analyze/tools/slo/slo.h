@@ -65,8 +65,9 @@ enum slo_verdict slo_verdict(const struct slo_report *r);
 /* Returns the smallest margin of all assertions; 0: none is known. */
 double slo_margin(const struct slo_report *r);
 
-/* Returns by how much of its limit an assertion is missed; the most of all assertions. Less than 0:
- * all values are on the right side. NaN: an assertion with > or >= may be met at higher rates. */
+/* Returns by how much of its limit a value is above it; the most of all assertions that set a most.
+ * Those that set a least do not count: they are missed at low rates, and met at higher ones.
+ * -INFINITY: no value is known. */
 double slo_excess(const struct slo_report *r);
 
 /* Returns how many requests a run needs at least, so that it can meet an assertion. The interval of

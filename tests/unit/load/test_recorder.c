@@ -63,6 +63,8 @@ static void test_tick(void **state)
     add(&p, INT64_C(1) << 50, "");
     assert_int_equal(tick_of(r, &p).p99_ns, INT64_C(1) << 50);
     assert_int_equal(tick_of(r, &p).p99_ns, 0);
+    add(&p, 1000000, "");
+    assert_int_equal(tick_of(r, &p).p99_ns, 1000000);
     recorder_free(r);
 }
 

@@ -171,14 +171,17 @@ static void test_excess(void **state)
     (void)state;
     const struct slo_assertion most = {.limit = 20}, least = {.limit = 20, .is_least = true};
     struct slo_answer v[2] = {{.of = &most, .measure.value = 21},
-                              {.of = &most, .measure.value = 22}};
+                              {.of = &least, .measure.value = 18}};
 
     assert_true(fabs(slo_excess(&(struct slo_report){v, 1}) - .05) < 1e-9);
+    /* A rate or throughput that is too low at low rates. */
+    assert_true(fabs(slo_excess(&(struct slo_report){v, 2}) - .05) < 1e-9);
+    assert_true(isinf(slo_excess(&(struct slo_report){v + 1, 1})));
+    v[1].of = &most;
+    v[1].measure.value = 22;
     assert_true(fabs(slo_excess(&(struct slo_report){v, 2}) - .10) < 1e-9);
     v[1].measure.value = NAN;
     assert_true(fabs(slo_excess(&(struct slo_report){v, 2}) - .05) < 1e-9);
-    v[1] = (struct slo_answer){.of = &least, .measure.value = 18};
-    assert_true(isnan(slo_excess(&(struct slo_report){v, 2})));
 }
 
 /* With one request less, an assertion without an error is undecided. */
