@@ -102,7 +102,7 @@ static bool aim(struct latency *l, struct err *e)
         if (l->n == 0)
             continue;
         size_t bucket = bucket_of_rank(l, rank_of(l, q));
-        l->lower[q] = bucket > 0 ? hist_lower(bucket) : INT64_MIN; /* wrong clocks: TTFBs < 0 */
+        l->lower[q] = hist_lower(bucket);
         l->upper[q] = hist_upper(bucket);
         keep_bucket(&l->near, bucket);
     }
