@@ -20,7 +20,7 @@ const struct cli_option output_file_table[] = {
     {"output", CLI_STRING, offsetof(struct output_options, path), "FILE",
      .help = "where to write; - is standard output", .letter = 'o'},
     {"force", CLI_FLAG, offsetof(struct output_options, force),
-     .help = "overwrite any file, not only our reports", .letter = 'f'},
+     .help = "overwrite an existing file, whatever it holds", .letter = 'f'},
     {0},
 };
 

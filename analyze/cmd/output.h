@@ -18,8 +18,7 @@ struct output_options {
 };
 
 /* Option tables for the struct above: --json and --no-color; --output and --force; --markdown, -v
- * and
- * --html; --csv and --csv-safe. */
+ * and --html; --csv and --csv-safe. */
 extern const struct cli_option output_form_table[];
 extern const struct cli_option output_file_table[];
 extern const struct cli_option output_page_table[];

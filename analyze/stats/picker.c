@@ -3,12 +3,9 @@
 #include "libcommon/hist.h"
 #include "libcommon/quantile.h"
 
-#include <gsl/gsl_statistics_long.h>
 #include <stdbool.h>
 
-_Static_assert(sizeof(long) == sizeof(int64_t), "GSL selects among long");
-
-#define SHARED_N 64 /* from here on a histogram costs less than a search among all values */
+#define SHARED_N 64 /* from here on a histogram costs less than sorting all values */
 
 /* A histogram by the buckets of hist.h: 16 of them are a share, or 128 where there are few values.
  * A share is at most 1.6 or 12.5 % of its values wide. Negative values are all in the first. */
@@ -22,13 +19,19 @@ struct shares {
     size_t at, n_before; /* the share that shares_find has reached, and how many values are below it
                           */
     size_t n_dropped;    /* values below it in shares that are not wanted */
-    uint32_t count[N_SHARES];
+    size_t count[N_SHARES];
     bool wanted[N_SHARES]; /* some wanted rank is in it */
 };
 
 static inline size_t share_of(const struct shares *s, int64_t v)
 {
     return hist_index(v) >> s->bits;
+}
+
+/* Returns the largest value of the share at s->at. */
+static int64_t share_end(const struct shares *s)
+{
+    return hist_upper(((s->at + 1) << s->bits) - 1);
 }
 
 static void shares_init(struct shares *s, const int64_t *v, size_t n)
@@ -49,15 +52,15 @@ static void shares_find(struct shares *s, size_t rank)
 
 /* Moves the values of the shares that contain wanted ranks to the front, over others, and returns
  * their number. Selecting among all values would cost unpredictable branches; this loop has none.
- */
-static size_t shares_keep(struct shares *s, int64_t *v, size_t n, const size_t *ranks,
-                          const size_t *order, size_t n_ranks)
+ * asked: the ranks, ascending, each as rank * PICKER_MAX_RANKS + its place in `ranks`. */
+static size_t shares_keep(struct shares *s, int64_t *v, size_t n, const int64_t *asked,
+                          size_t n_ranks)
 {
     size_t n_kept = 0;
 
     shares_init(s, v, n);
     for (size_t i = 0; i < n_ranks; i++) {
-        shares_find(s, ranks[order[i]]);
+        shares_find(s, (size_t)asked[i] / PICKER_MAX_RANKS);
         s->wanted[s->at] = true;
     }
     for (size_t i = 0; i < n; i++) {
@@ -68,32 +71,82 @@ static size_t shares_keep(struct shares *s, int64_t *v, size_t n, const size_t *
     return n_kept;
 }
 
+static void sort_few(int64_t *v, size_t n)
+{
+    for (size_t i = 1; i < n; i++) {
+        int64_t x = v[i];
+        size_t k = i;
+
+        for (; k > 0 && v[k - 1] > x; k--)
+            v[k] = v[k - 1];
+        v[k] = x;
+    }
+}
+
+/* Moves the values up to `limit` to the front, and returns their number; without a branch, too. */
+static size_t split(picker_bits *v, size_t n, int64_t limit)
+{
+    size_t n_low = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        int64_t x = v[i];
+        v[i] = v[n_low];
+        v[n_low] = x;
+        n_low += x <= limit;
+    }
+    return n_low;
+}
+
+size_t picker_bisect(picker_bits *v, size_t n, size_t k)
+{
+    size_t from = 0;
+    int64_t least = v[0], most = v[0];
+
+    for (size_t i = 1; i < n; i++) {
+        least = v[i] < least ? v[i] : least;
+        most = v[i] > most ? v[i] : most;
+    }
+    while (n - from > 1 && least < most) {
+        int64_t middle = least + (int64_t)(((uint64_t)most - (uint64_t)least) / 2);
+        size_t n_low = from + split(v + from, n - from, middle);
+
+        if (k < n_low) {
+            n = n_low;
+            most = middle;
+        } else {
+            from = n_low;
+            least = middle + 1;
+        }
+    }
+    return from;
+}
+
 void picker_select(int64_t *v, size_t n, const size_t *ranks, size_t n_ranks, int64_t *out)
 {
-    size_t order[PICKER_MAX_RANKS]; /* of the ranks */
-    size_t done = 0;                /* v[0..done) hold the smallest values */
+    int64_t asked[PICKER_MAX_RANKS]; /* see shares_keep */
+    size_t from = 0, to = 0; /* the rank's share, without what is less than the last rank's value */
     struct shares shares;
-    bool is_shared = n >= SHARED_N && n < UINT32_MAX;
 
-    for (size_t i = 0; i < n_ranks; i++) {
-        size_t k = i;
-        for (; k > 0 && ranks[order[k - 1]] > ranks[i]; k--)
-            order[k] = order[k - 1];
-        order[k] = i;
+    if (n < SHARED_N) {
+        sort_few(v, n);
+        for (size_t i = 0; i < n_ranks; i++)
+            out[i] = v[ranks[i]];
+        return;
     }
-    if (is_shared)
-        n = shares_keep(&shares, v, n, ranks, order, n_ranks);
+    for (size_t i = 0; i < n_ranks; i++)
+        asked[i] = (int64_t)(ranks[i] * PICKER_MAX_RANKS + i);
+    sort_few(asked, n_ranks);
+    n = shares_keep(&shares, v, n, asked, n_ranks);
     for (size_t i = 0; i < n_ranks; i++) {
-        size_t k = ranks[order[i]];
-        if (is_shared) {
-            shares_find(&shares, k);
-            k -= shares.n_dropped;
+        size_t rank = (size_t)asked[i] / PICKER_MAX_RANKS;
+        shares_find(&shares, rank);
+        size_t k = rank - shares.n_dropped;
+        if (k >= to) {
+            from = to;
+            to += split(v + to, n - to, share_end(&shares));
         }
-        if (k >= done) {
-            gsl_stats_long_select((long *)v + done, 1, n - done, k - done);
-            done = k + 1;
-        }
-        out[order[i]] = v[k];
+        from += picker_bisect(v + from, to - from, k - from);
+        out[(size_t)asked[i] % PICKER_MAX_RANKS] = v[from];
     }
 }
 

@@ -45,7 +45,7 @@ static void count_packed(struct latency *l, const uint32_t *v, size_t n)
     struct latency to = *l; /* a copy: no store below can alias it */
     for (size_t i = 0; i < n; i++)
         if (v[i] != PACKED_NONE)
-            latency_count_in(&to, hist_index32(v[i]), v[i]);
+            latency_count_in(&to, hist_index(v[i]), v[i]);
     l->end = to.end;
     l->moments = to.moments;
 }
@@ -102,7 +102,7 @@ static bool aim(struct latency *l, struct err *e)
         if (l->n == 0)
             continue;
         size_t bucket = bucket_of_rank(l, rank_of(l, q));
-        l->lower[q] = bucket > 0 ? hist_lower(bucket) : INT64_MIN; /* wrong clocks: TTFBs < 0 */
+        l->lower[q] = hist_lower(bucket);
         l->upper[q] = hist_upper(bucket);
         keep_bucket(&l->near, bucket);
     }
@@ -267,7 +267,7 @@ static void collect_packed(struct latency *l, const uint32_t *v, size_t n)
 {
     const bool *wanted = l->wanted;
     for (size_t i = 0; i < n && l->n > 0; i++)
-        if (wanted[hist_index32(v[i])] && v[i] != PACKED_NONE)
+        if (wanted[hist_index(v[i])] && v[i] != PACKED_NONE)
             l->kept.v[l->kept.n++] = v[i];
 }
 
