@@ -84,7 +84,7 @@ static void sort_few(int64_t *v, size_t n)
 }
 
 /* Moves the values up to `limit` to the front, and returns their number; without a branch, too. */
-static size_t split(picker_bits *v, size_t n, int64_t limit)
+static size_t split(int64_t *v, size_t n, int64_t limit)
 {
     size_t n_low = 0;
 
@@ -97,7 +97,10 @@ static size_t split(picker_bits *v, size_t n, int64_t limit)
     return n_low;
 }
 
-size_t picker_bisect(picker_bits *v, size_t n, size_t k)
+/* Moves the value of rank k to the index that it returns, and all smaller values before it. Each
+ * pass halves the range of the values, so 64 passes are enough, whatever their order. A pivot from
+ * among the values would make some orders quadratic. */
+static size_t bisect(int64_t *v, size_t n, size_t k)
 {
     size_t from = 0;
     int64_t least = v[0], most = v[0];
@@ -145,7 +148,7 @@ void picker_select(int64_t *v, size_t n, const size_t *ranks, size_t n_ranks, in
             from = to;
             to += split(v + to, n - to, share_end(&shares));
         }
-        from += picker_bisect(v + from, to - from, k - from);
+        from += bisect(v + from, to - from, k - from);
         out[(size_t)asked[i] % PICKER_MAX_RANKS] = v[from];
     }
 }

@@ -12,14 +12,7 @@
  * are lost. Ranks are in any order, and at most PICKER_MAX_RANKS. Linear in n. */
 void picker_select(int64_t *v, size_t n, const size_t *ranks, size_t n_ranks, int64_t *out);
 
-/* Moves the value of rank k to the index that it returns, and all smaller values before it; keeps
- * all values. Each pass halves the range of the values, so 64 passes are enough, whatever their
- * order. A pivot from among the values would make some orders quadratic. The values may be doubles
- * in memory. */
-typedef int64_t __attribute__((may_alias)) picker_bits;
-size_t picker_bisect(picker_bits *v, size_t n, size_t k);
-
-/* picker_select for quantiles (quantile.h). n > 0. */
+/* The same for quantiles (quantile.h). n > 0. */
 void picker_quantiles(int64_t *v, size_t n, const unsigned *permille, size_t n_wanted,
                       int64_t *out);
 

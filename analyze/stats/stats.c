@@ -1,6 +1,5 @@
 #include "analyze/stats/stats.h"
 
-#include "analyze/stats/picker.h"
 #include "analyze/stats/stats_internal.h"
 #include "libcommon/mem.h"
 
@@ -219,21 +218,9 @@ double stats_sort_median(double *v, size_t n)
     return gsl_stats_median_from_sorted_data(v, 1, n);
 }
 
-/* Turns the bits of doubles into integers in the same order, or back. */
-static void turn_bits(picker_bits *v, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        v[i] ^= v[i] < 0 ? INT64_MAX : 0;
-}
-
 double stats_select(double *v, size_t n, size_t k)
 {
-    picker_bits *bits = (picker_bits *)v;
-
-    turn_bits(bits, n);
-    size_t at = picker_bisect(bits, n, k);
-    turn_bits(bits, n);
-    return v[at];
+    return gsl_stats_select(v, 1, n, k);
 }
 
 #define MOST_POINTS 240 /* longer series are averaged to so many means, which keep slow noise */

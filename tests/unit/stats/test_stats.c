@@ -279,26 +279,10 @@ static void test_stretches(void **state)
     assert_true(stats_stretches(NULL, 0) == 0);
 }
 
-static void test_select_is_a_sort(void **state)
-{
-    static const double sorted[] = {-INFINITY, -5e300, -2, -1e-300, -0.0,  0.5,
-                                    0.5,       3,      7,  1e18,    5e300, INFINITY};
-    enum { N = sizeof sorted / sizeof *sorted };
-    double v[N];
-
-    (void)state;
-    for (size_t i = 0; i < N; i++)
-        v[i] = sorted[i * 5 % N];
-    /* The values stay, in another order. */
-    for (size_t k = 0; k < N; k++)
-        assert_true(stats_select(v, N, k * 7 % N) == sorted[k * 7 % N]);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_v1_bse),
-        cmocka_unit_test(test_select_is_a_sort),
         cmocka_unit_test(test_bse_without_variation),
         cmocka_unit_test(test_mean_needs_data),
         cmocka_unit_test(test_segment_width),
