@@ -325,13 +325,13 @@ static bool say_change(struct levels *l, const struct level_change *x, const voi
     bool drifts = x->shape == CHANGE_TREND, begins = x->shape == CHANGE_AT_FIRST;
     size_t at = drifts ? l->n - x->at : x->at;
     int64_t from_ns = x->from > 0 ? l->at_ns[x->from] : l->s->c->start_ns;
-    double before = levels_before(l, x), after = levels_mean(l->x, at, x->to);
+    double before = x->before;
     struct slow_time t = {drifts ? "drift" : "slow-op",
                           l->at_ns[at],
                           levels_at_ns(l, x->to),
                           from_ns,
                           l->at_ns[x->at],
-                          before - after};
+                          x->before - x->after};
 
     if (x->shape == CHANGE_WAVE)
         return p->of != ALL || p->tail || !l->s->c->open_loop || load_due_varies(l->s) ||
@@ -339,7 +339,7 @@ static bool say_change(struct levels *l, const struct level_change *x, const voi
     if (begins || (!drifts && t.change < 0)) { /* the slow time comes first */
         t = (struct slow_time){begins ? "warm-up" : "slow-op", from_ns,  l->at_ns[at], l->at_ns[at],
                                levels_at_ns(l, x->to),         -t.change};
-        before = after;
+        before = x->after;
     }
     if (p->of == ALL ? fabs(t.change) < log(SLOW_LEAST_RATIO) || !is_news(l, p, &t)
                      : begins || t.change < log(SLOW_LEAST_RATIO) || others_share(l->s, p, &t) ||

@@ -100,7 +100,8 @@ static double at_equal_load(struct search *s, double change, int64_t from_ns, in
                : change - load;
 }
 
-static bool say_drift(struct levels *l, struct err *e)
+/* from: the point from which on it drifts. */
+static bool say_drift(struct levels *l, size_t from, struct err *e)
 {
     const struct course *c = l->s->c;
     double change = at_equal_load(l->s, l->fitted[l->n - 1] - l->fitted[0], c->start_ns,
@@ -109,16 +110,19 @@ static bool say_drift(struct levels *l, struct err *e)
     if (change == 0)
         return true;
     double ratio = exp(change);
-    double lost = ratio < 1 ? (1 - ratio) / 2 : (1 - 1 / ratio) / 2;
+    double half = (1 - (double)from / (double)l->n) / 2;
+    double lost = ratio < 1 ? (1 - ratio) * half : (1 - 1 / ratio) * (1 - half);
     struct finding f = finding_of("drift", FINDING_PROBLEM, lost);
 
     f.ratio = ratio;
+    f.has_start = from > 0;
+    f.start_ns = l->at_ns[from];
     finding_figure(&f, "start_per_s", exp(l->fitted[0]));
     finding_figure(&f, "end_per_s", exp(l->fitted[l->n - 1]));
     return findings_add(l->s->out, &f, e,
-                        "Throughput %s from start to end, steadily: its mean depends on how long "
+                        "Throughput %s from %s to the end, steadily: its mean depends on how long "
                         "the run is",
-                        find_change(ratio).s);
+                        find_change(ratio).s, from > 0 ? find_clock(c, f.start_ns).s : "start");
 }
 
 /* Returns the logarithm of the mean rate of some points. */
@@ -175,7 +179,7 @@ static bool say_step(struct levels *l, double before, double after, int64_t from
                    lost >= (stays ? STAYING_LOST_FRAC : LEVELS_PROBLEM_LOST);
     struct finding f = finding_of(ratio < 1 ? "drop" : "rise", problem || is_outage, lost);
 
-    f.has_start = true;
+    f.has_start = at_ns > c->start_ns;
     f.start_ns = at_ns;
     f.within_ns = levels_within_ns(l, after - before);
     f.has_end = !stays;
@@ -186,6 +190,11 @@ static bool say_step(struct levels *l, double before, double after, int64_t from
     /* Only the last change "stayed there": any other is followed by one with its own finding. */
     bool is_last = l->n_cuts == 0 || at_ns >= l->at_ns[l->cuts[l->n_cuts - 1]];
     const char *at_equal = l->s->n_loads > 0 ? " at equal load" : "";
+    if (l->shape == LEVELS_RAMP)
+        return findings_add(l->s->out, &f, e,
+                            "Throughput%s %s little by little from %s to %s and stayed there",
+                            at_equal, find_change(ratio).s, find_clock(c, at_ns).s,
+                            find_clock(c, levels_at_ns(l, l->ramp_to)).s);
     if (stays)
         return findings_add(l->s->out, &f, e, "Throughput%s %s at %s%s", at_equal,
                             find_change(ratio).s, find_clock(l->s->c, at_ns).s,
@@ -233,13 +242,15 @@ static bool say_change(struct levels *l, const struct level_change *x, const voi
                        struct err *e)
 {
     int64_t at_ns = levels_at_ns(l, x->at), until_ns = levels_at_ns(l, x->to);
-    double before = levels_before(l, x), after = levels_mean(l->x, x->at, x->to);
+    double before = x->before, after = x->after;
 
     (void)how;
     if (x->shape == CHANGE_WAVE)
         return levels_say_wave(l, false, e);
     if (x->shape == CHANGE_TREND)
-        return say_drift(l, e);
+        return say_drift(l, 0, e);
+    if (x->shape == CHANGE_RAMP && l->ramp_to == l->n)
+        return say_drift(l, l->ramp_from, e);
     if (x->shape == CHANGE_AT_FIRST)
         return say_warm_up(l, mean_rate(l, 0, x->at), mean_rate(l, x->at, l->n), at_ns, e);
     if (x->shape == CHANGE_RETURNS)
@@ -247,7 +258,7 @@ static bool say_change(struct levels *l, const struct level_change *x, const voi
     if (x->shape == CHANGE_RETURNS && l->shape != LEVELS_BELL && l->width_ns > NS_PER_S)
         refine_visit(l, before, &after, &at_ns, &until_ns);
     return say_step(l, before, after, levels_at_ns(l, x->from), at_ns,
-                    x->shape == CHANGE_STAYS ? INT64_MAX : until_ns, e);
+                    x->shape == CHANGE_RETURNS ? until_ns : INT64_MAX, e);
 }
 
 bool levels_say_wave(const struct levels *l, bool of_durations, struct err *e)

@@ -19,6 +19,7 @@
 #define MOST_WAVES         4    /* cycles of a slow wave: more are searched for by their period */
 #define WAVE_STEPS         20   /* per cycle, of the number of cycles that are tried */
 #define LEAST_SWING        (2 * LEVELS_PROBLEM_CHANGE) /* of a wave: slow noise swings, too */
+#define RAMP_KNOTS         16       /* a ramp begins and ends at a sixteenth of the run */
 #define BELL_STEPS         8        /* widths that are tried, up to an eighth of the run */
 #define TAKEN_BACK         (1. / 3) /* of a change: what is left of it, at most */
 #define LEAST_LEVEL        4        /* points */
@@ -97,18 +98,26 @@ static bool try_shape(const struct levels *l, const double *g, struct shapes *be
     return true;
 }
 
-/* Fits a straight line to the time that a request takes: a steady worsening. */
-static void fit_line(struct levels *l, double *fitted)
+/* Fits a straight line to the time that a request takes, between two of n_knots points: a steady
+ * worsening. */
+static void fit_ramp(struct levels *l, size_t n_knots, double *fitted)
 {
     struct shapes best;
     double g[LEVELS_POINTS];
 
     begin_shapes(l, -1, fitted, &best);
-    for (size_t i = 0; i < l->n; i++) {
-        g[i] = (double)i;
-        fitted[i] = l->x[i];
-    }
-    try_shape(l, g, &best);
+    memcpy(fitted, l->x, sizeof l->x);
+    for (size_t from = 0; from < n_knots; from++)
+        for (size_t to = from + 1; to <= n_knots; to++) {
+            size_t first = l->n * from / n_knots, end = l->n * to / n_knots;
+
+            for (size_t i = 0; i < l->n; i++)
+                g[i] = (double)(i < first ? first : i < end ? i : end);
+            if (try_shape(l, g, &best)) {
+                l->ramp_from = first;
+                l->ramp_to = end;
+            }
+        }
 }
 
 /* Makes g the sine of a frequency, in radians a nanosecond, that fits y best, and returns what it
@@ -250,7 +259,7 @@ static bool propose_cuts(struct levels *l, size_t least, double penalty, struct 
 }
 
 /* Shapes that explain a series without any cut; they follow the cuts. */
-enum { LINE, WAVE, BELL, N_WHOLE };
+enum { LINE, RAMP, WAVE, BELL, N_WHOLE };
 
 /* The shapes that explain the series, and what that costs. */
 struct choice {
@@ -324,6 +333,7 @@ static void fill_shapes(struct levels *l, bool early)
     for (; n < l->n_cuts; n++)
         fill_step(l, n, l->shapes[n]);
     memcpy(l->shapes[n + LINE], l->fitted, sizeof l->fitted);
+    fit_ramp(l, RAMP_KNOTS, l->shapes[n + RAMP]);
     fit_wave(l, l->shapes[n + WAVE]);
     fit_bell(l, l->shapes[n + BELL]);
     n += N_WHOLE;
@@ -406,7 +416,7 @@ static bool fit(struct levels *l, struct err *e)
     size_t whole = l->n_cuts, n_kept = 0, first = whole;
     double low;
     size_t n_early = l->n_cuts > 0 ? count_early(l) : 0;
-    fit_line(l, l->fitted);
+    fit_ramp(l, 1, l->fitted);
     double trend = fabs(l->fitted[l->n - 1] - l->fitted[0]);
     /* A wave of a range has a quarter of it as its standard deviation, and may have no cuts. */
     if (l->n_cuts == 0 && trend < -log(1 - LEVELS_PROBLEM_CHANGE) &&
@@ -431,6 +441,7 @@ static bool fit(struct levels *l, struct err *e)
         }
     }
     l->shape = first == LINE   ? LEVELS_TREND
+               : first == RAMP ? LEVELS_RAMP
                : first == WAVE ? LEVELS_WAVE
                : first == BELL ? LEVELS_BELL
                                : LEVELS_CUTS;
@@ -448,14 +459,32 @@ static bool fit(struct levels *l, struct err *e)
     return true;
 }
 
-double levels_before(const struct levels *l, const struct level_change *x)
-{
-    return l->shape == LEVELS_BELL ? l->fitted[0] : levels_mean(l->x, x->from, x->at);
-}
-
 int64_t levels_at_ns(const struct levels *l, size_t point)
 {
     return point < l->n ? l->at_ns[point] : l->s->c->end_ns;
+}
+
+/* Says a change whose levels are the means of their points. */
+static bool say_means(struct levels *l, struct level_change x, level_say_fn *say, const void *how,
+                      struct err *e)
+{
+    x.before = levels_mean(l->x, x.from, x.at);
+    x.after = levels_mean(l->x, x.at, x.to);
+    return say(l, &x, how, e);
+}
+
+/* Says a ramp. One that leads up at the beginning, and lasts for longer than the time before it, is
+ * a warm-up. */
+static bool say_ramp(struct levels *l, level_say_fn *say, const void *how, struct err *e)
+{
+    const struct level_change x = {CHANGE_RAMP,        0, l->ramp_from, l->n, l->fitted[0],
+                                   l->fitted[l->n - 1]};
+
+    if (x.after > x.before && l->ramp_to <= l->n / 2 && x.at <= l->ramp_to / 2 &&
+        levels_at_ns(l, l->ramp_to) - l->s->c->start_ns <= LONGEST_WARM_UP_NS)
+        return say_means(l, (struct level_change){CHANGE_AT_FIRST, 0, l->ramp_to, l->n, 0, 0}, say,
+                         how, e);
+    return say(l, &x, how, e);
 }
 
 bool levels_tell(struct levels *l, level_say_fn *say, const void *how, struct err *e)
@@ -466,26 +495,41 @@ bool levels_tell(struct levels *l, level_say_fn *say, const void *how, struct er
         return true;
     if (!fit(l, e))
         return false;
-    if (l->shape == LEVELS_TREND || l->shape == LEVELS_WAVE) {
-        size_t tenth = l->n / 10 + 1;
-        struct level_change x = {l->shape == LEVELS_TREND ? CHANGE_TREND : CHANGE_WAVE, 0, tenth,
-                                 l->n};
-
-        return say(l, &x, how, e);
+    size_t tenth = l->n / 10 + 1;
+    struct level_change whole = {l->shape == LEVELS_TREND ? CHANGE_TREND : CHANGE_WAVE,
+                                 0,
+                                 tenth,
+                                 l->n,
+                                 levels_mean(l->x, 0, tenth),
+                                 levels_mean(l->x, l->n - tenth, l->n)};
+    struct level_change bell = {CHANGE_RETURNS, 0, l->bell_from, l->bell_to, l->fitted[0], 0};
+    switch (l->shape) {
+    case LEVELS_TREND:
+    case LEVELS_WAVE:
+        return say(l, &whole, how, e);
+    case LEVELS_RAMP:
+        return say_ramp(l, say, how, e);
+    case LEVELS_BELL:
+        bell.after = levels_mean(l->x, bell.at, bell.to);
+        return say(l, &bell, how, e);
+    case LEVELS_CUTS:
+        break;
     }
-    if (l->shape == LEVELS_BELL)
-        return say(l, &(struct level_change){CHANGE_RETURNS, 0, l->bell_from, l->bell_to}, how, e);
     size_t k = l->n_cuts > 0 ? count_early(l) : 0;
     if (k > 0)
-        ok = say(l, &(struct level_change){CHANGE_AT_FIRST, 0, l->cuts[k - 1], l->n}, how, e);
+        ok = say_means(l, (struct level_change){CHANGE_AT_FIRST, 0, l->cuts[k - 1], l->n, 0, 0},
+                       say, how, e);
     /* A change that is taken back is one finding with an end. */
     while (ok && k < l->n_cuts) {
         size_t back = find_back(l, k);
         struct level_change x = {back > 0 ? CHANGE_RETURNS : CHANGE_STAYS,
-                                 k > 0 ? l->cuts[k - 1] : 0, l->cuts[k],
-                                 back > 0 ? l->cuts[back - 1] : end_of_level(l, k + 1)};
+                                 k > 0 ? l->cuts[k - 1] : 0,
+                                 l->cuts[k],
+                                 back > 0 ? l->cuts[back - 1] : end_of_level(l, k + 1),
+                                 0,
+                                 0};
 
-        ok = say(l, &x, how, e);
+        ok = say_means(l, x, say, how, e);
         k = back > 0 ? back : k + 1;
     }
     return ok;

@@ -26,9 +26,10 @@ struct levels {
 
     double lrv; /* the long-run variance of a point */
     size_t n_cuts, cuts[LEVELS_POINTS];
-    enum levels_shape { LEVELS_CUTS, LEVELS_TREND, LEVELS_WAVE, LEVELS_BELL } shape;
+    enum levels_shape { LEVELS_CUTS, LEVELS_TREND, LEVELS_RAMP, LEVELS_WAVE, LEVELS_BELL } shape;
     double cycles;             /* of a wave */
     size_t bell_from, bell_to; /* points, two standard deviations before and after its peak */
+    size_t ramp_from, ramp_to;
     double fitted[LEVELS_POINTS];
     double shapes[SLOW_NOISE_SHAPES][LEVELS_POINTS];
     struct slow_noise noise;
@@ -42,21 +43,26 @@ double levels_mean(const double *x, size_t from, size_t to);
 /* Returns the largest of n values less the lowest, which is *low. */
 double levels_range(const double *v, size_t n, double *low);
 
-/* What happens to a series. The level before is that of the points [from, at), the one after that
- * of [at, to). */
+/* What happens to a series: the mean of the points [from, at) is `before`, that of [at, to) is
+ * `after`. Of a trend they are those of the first `at` and of the last `at` points. A ramp begins
+ * at `at`; they are the levels before and after it. */
 struct level_change {
-    enum { CHANGE_AT_FIRST, CHANGE_STAYS, CHANGE_RETURNS, CHANGE_TREND, CHANGE_WAVE } shape;
+    enum {
+        CHANGE_AT_FIRST,
+        CHANGE_STAYS,
+        CHANGE_RETURNS,
+        CHANGE_RAMP,
+        CHANGE_TREND,
+        CHANGE_WAVE
+    } shape;
     size_t from, at, to;
+    double before, after;
 };
 
 /* Fits, and calls `say` for what happens, in order. False: it returned false, or out of memory. */
 typedef bool level_say_fn(struct levels *l, const struct level_change *x, const void *how,
                           struct err *e);
 bool levels_tell(struct levels *l, level_say_fn *say, const void *how, struct err *e);
-
-/* Returns the level before a change; before a bell, which may begin with the run, where the fitted
- * series begins. */
-double levels_before(const struct levels *l, const struct level_change *x);
 
 /* Returns when a point begins; from the last one on, the end of the run. */
 int64_t levels_at_ns(const struct levels *l, size_t point);

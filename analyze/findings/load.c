@@ -236,19 +236,16 @@ static bool add_change(struct levels *l, const struct level_change *x, const voi
 {
     struct search *s = l->s;
     struct load_change c = *(const struct load_change *)quantity;
-    double before = levels_before(l, x), after = levels_mean(l->x, x->at, x->to);
 
     (void)e;
     if (x->shape == CHANGE_WAVE)
         return true;
-    c.is_gradual = x->shape == CHANGE_TREND;
+    c.is_gradual = x->shape == CHANGE_TREND || x->shape == CHANGE_RAMP;
     c.from_ns = levels_at_ns(l, x->from);
     c.at_ns = levels_at_ns(l, c.is_gradual ? l->n / 2 : x->at);
     c.until_ns = levels_at_ns(l, x->to);
-    if (c.is_gradual)
-        after = levels_mean(l->x, l->n - x->at, l->n);
-    c.before = c.of == LOAD_MIX ? before : exp(before);
-    c.after = c.of == LOAD_MIX ? after : exp(after);
+    c.before = c.of == LOAD_MIX ? x->before : exp(x->before);
+    c.after = c.of == LOAD_MIX ? x->after : exp(x->after);
     load_add(s, c);
     if (x->shape != CHANGE_RETURNS)
         return true;

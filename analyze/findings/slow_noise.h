@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 #define SLOW_NOISE_POINTS 128 /* of a series, at most */
-#define SLOW_NOISE_SHAPES 16  /* that may be tried for it, at most */
+#define SLOW_NOISE_SHAPES 17  /* that may be tried for it, at most */
 #define SLOW_NOISE_KINDS  30
 
 /* Inner products, for each kind of noise, of the filtered constant (0), the shapes (from 1 on) and

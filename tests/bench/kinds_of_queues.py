@@ -254,6 +254,23 @@ def drifts(x):
     x.expect("drift", ratio=MEASURED, allowed=LEVEL + ("latency",))
 
 
+@fault(light, busy)
+def falls_little_by_little(x):
+    x.seconds = 60
+    start, f = x.random.uniform(.2, .4) * x.seconds, x.random.uniform(.8, 2)
+    length = x.random.uniform(.2, .3) * x.seconds
+    x.factors.append(lambda t, q: 1 + f * min(max((t - start) / length, 0), 1))
+    x.expect("drop", start=start, near=.06 * x.seconds, ratio=1 / (1 + f), allowed=("drop",))
+
+
+@fault(light, busy)
+def warms_up_little_by_little(x):
+    x.seconds = 60
+    n, f = x.random.uniform(.25, .4) * x.seconds, x.random.uniform(1, 2)
+    x.factors.append(lambda t, q: 1 + f * max(1 - t / n, 0))
+    x.expect("warm-up", "rise", allowed=("warm-up",))
+
+
 @fault()
 def falls_faster_and_faster(x):
     f = x.random.uniform(1.5, 2.5)

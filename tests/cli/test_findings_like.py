@@ -16,6 +16,7 @@ KINDS = {
     "changes of the load": ("load-sizes-33-times", "load-mix-for-puts", "load-mix-for-costly-puts", "load-more-threads"),
     "few requests of a host wait": ("few-long-waits-at-a-host",),
     "a hot object": ("hot-object",),
+    "speed that changes little by little": ("falls-little-by-little-light", "warms-up-little-by-little-light"),
     "requests that hang take all threads": ("some-hang",),
     "a slow host, a slow client": ("half-speed-from-the-middle-3-random", "delete-slow-at-a-host", "client-with-a-slow-card",
                                    "host-and-client-slow", "one-of-four-hosts-fast"),
