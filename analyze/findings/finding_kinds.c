@@ -155,13 +155,15 @@ HOW(takes_threads)
 }
 
 /* From a moment on requests to a host hang until they time out: all threads come to wait there,
- * again and again. */
+ * again and again. Errors at the end of a stall do not explain it. */
 HOW(hangs_from_then_on)
 {
+    int64_t ns = f->end_ns - f->start_ns,
+            failing_ns = int64_max(cause->within_ns, cause->end_ns - cause->start_ns);
+
     return cause->has_start && !cause->has_end && cause->scope == SCOPE_HOST &&
-           (f->scope == SCOPE_SYSTEM || f->party == cause->party) &&
-           2 * cause->within_ns >= f->end_ns - f->start_ns &&
-           (!f->has_start || cause->start_ns - near_ns <= f->start_ns);
+           (f->scope == SCOPE_SYSTEM || f->party == cause->party) && 2 * failing_ns >= ns &&
+           (!f->has_start || cause->start_ns - cause->within_ns - near_ns <= f->start_ns);
 }
 
 /* The finding begins within its cause: requests that hung until their time-out. A short stall does

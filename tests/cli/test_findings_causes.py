@@ -281,6 +281,16 @@ class Causes(FindingsCase):
         load.time_out_s = 5
         self.check_first(load, "errors", {"host": "http://10.0.0.1:9000"}, 18)
 
+    def test_a_host_that_only_times_out(self):
+        """Next to all threads wait for it until the end of the run, and nobody succeeds: one problem."""
+        for hosts in 2, 3:
+            load = Load(105, hosts=hosts, threads=8, length_s=40)
+            load.hangs = span(15, 1000, lambda h, c, op, t: h == 1)
+            load.time_out_s = 1
+            _, found = self.check_first(load, "errors", {"host": "http://10.0.0.1:9000"}, 16)
+            self.assertEqual([f["kind"] for f in found if f["severity"] == "problem"], ["errors"])
+            self.assertIn("stall", [f["kind"] for f in found])
+
     def test_a_slow_host_of_an_open_loop(self):
         """All threads wait for it, so that requests begin late: it is to blame, not the rate."""
         load = Load(104, threads=24, rate=600)
