@@ -11,7 +11,8 @@
 #include <string.h>
 
 #define N_FITS           60
-#define MORE_THAN_CHANCE 4    /* times the variance of a Poisson process, for which it is 1 */
+#define MORE_THAN_CHANCE 4 /* times the variance of a Poisson process, for which it is 1 */
+#define LEAST_PER_HOST   5 /* requests: a host that is in use has none in less than 1 % of blocks */
 #define LEAST_VARIANCE   1e-6 /* of a load that hardly varies */
 
 /* ---- Durations at equal load ---- */
@@ -127,10 +128,11 @@ double load_mean(const struct search *s, const double *v, int64_t from_ns, int64
     return n > 0 ? sum / n : NAN;
 }
 
-/* Counts the hosts that ended a request, by block. */
+/* Counts the hosts that ended a request, or at which one hung until it failed, by block. NAN: the
+ * block has too few requests to show all hosts. */
 static bool count_hosts(const struct course *c, double *n, struct err *e)
 {
-    int64_t *done;
+    int64_t *done, ended[COURSE_MAX_BLOCKS] = {0};
 
     if (!mem_new(&done, c->n_wide, e))
         return false;
@@ -138,12 +140,22 @@ static bool count_hosts(const struct course *c, double *n, struct err *e)
         size_t last = SIZE_MAX;
 
         course_count_ended(c, &c->hosts, h, done);
+        for (size_t i = 0; i < c->n_hung; i++)
+            if (c->hung[i].failed && c->hosts.of_place[c->hung[i].place] == h)
+                done[(c->hung[i].end_ns - c->bins_ns) / c->wide_ns]++;
         for (size_t j = 0; j < c->n_wide; j++) {
             size_t b = done[j] > 0 ? course_block(c, course_at_ns(c, j, c->wide_ns)) : last;
-            n[b == SIZE_MAX ? 0 : b] += b != last;
+
+            if (b == SIZE_MAX)
+                continue;
+            ended[b] += done[j];
+            n[b] += b != last;
             last = b;
         }
     }
+    for (size_t b = 0; b < c->n_blocks; b++)
+        if (ended[b] < LEAST_PER_HOST * (int64_t)c->hosts.n)
+            n[b] = NAN;
     free(done);
     return true;
 }

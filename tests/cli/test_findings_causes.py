@@ -290,6 +290,7 @@ class Causes(FindingsCase):
             _, found = self.check_first(load, "errors", {"host": "http://10.0.0.1:9000"}, 16)
             self.assertEqual([f["kind"] for f in found if f["severity"] == "problem"], ["errors"])
             self.assertIn("stall", [f["kind"] for f in found])
+            self.assertNotIn("load-change", [f["kind"] for f in found])  # the host is in use
 
     def test_a_slow_host_of_an_open_loop(self):
         """All threads wait for it, so that requests begin late: it is to blame, not the rate."""
