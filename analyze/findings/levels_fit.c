@@ -395,7 +395,7 @@ static size_t count_early(const struct levels *l)
         double at_ns = (double)(l->at_ns[l->cuts[n]] - l->s->c->start_ns);
         double most_ns = (change < 0 ? FAST_START_FRAC : WARM_UP_FRAC) * run_ns;
 
-        if (change > 0 && at_ns <= 2 * last_ns)
+        if (change > 0 && at_ns <= 2 * last_ns + (double)l->width_ns)
             most_ns = run_ns / 2;
         if (at_ns > fmin(most_ns, LONGEST_WARM_UP_NS))
             break;
