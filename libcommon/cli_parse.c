@@ -98,8 +98,8 @@ static struct found find(const struct parser *p, const char *name, size_t n, cha
 }
 
 /* Fails because of an unknown option. `name` is the n bytes of the argument after its dashes. The
- * message shows only the text before '=', a known option's full name that it begins with, or a
- * letter: the rest may be a secret. */
+ * message shows only the text before '=', the name of an option with a secret that it begins with,
+ * or a letter: the rest may be that secret. */
 static bool unknown_option(const struct parser *p, const char *arg, const char *name, size_t n)
 {
     struct suggest s;
@@ -112,8 +112,7 @@ static bool unknown_option(const struct parser *p, const char *arg, const char *
             if (o->alias)
                 suggest_offer(&s, o->alias);
             size_t n_name = strlen(o->name);
-            if (o->type != CLI_FLAG && n_name > 3 && n_name < n &&
-                strncmp(name, o->name, n_name) == 0)
+            if (o->is == CLI_SECRET && n_name < n && strncmp(name, o->name, n_name) == 0)
                 n_shown = n_name;
         }
     }

@@ -30,6 +30,7 @@ static const struct foreign {
     {"endpoint", .ours = "host"},
     {"endpoint-url", .ours = "host"},
     {"url", .ours = "host"},
+    {"time", .ours = "duration"},
     {"size", .ours = "obj.size"},
     {"objects", .ours = "requests"},
     {"verbose", .ours = "analyze.v"},
@@ -40,8 +41,13 @@ static bool is_named(const struct foreign *f, const char *name, size_t n)
     return strlen(f->name) == n && memcmp(f->name, name, n) == 0;
 }
 
+/* Whether the name is another tool's for a candidate, or what follows its last dot. */
 static bool is_ours(const struct suggest *s, const char *candidate)
 {
+    const char *dot = strrchr(candidate, '.');
+
+    if (dot != NULL && strlen(dot + 1) == s->n && memcmp(dot + 1, s->name, s->n) == 0)
+        return true;
     for (const struct foreign *f = known; f < known + sizeof known / sizeof *known; f++)
         if (f->ours != NULL && is_named(f, s->name, s->n) && strcmp(f->ours, candidate) == 0)
             return true;

@@ -125,6 +125,19 @@ static bool read_first(struct zsource *s, struct err *e)
     return true;
 }
 
+/* Says why a file cannot be opened, and which one may be meant. */
+static bool fail_to_open(const char *path, int why, struct err *e)
+{
+    char other[4096];
+
+    snprintf(other, sizeof other, "%s.zst", path);
+    if (why == ENOENT && access(other, R_OK) == 0)
+        return err_set(e, "%s: no such file; there is %s", path, other);
+    if (why == ENOENT && strpbrk(path, "*?[") != NULL)
+        return err_set(e, "%s: no such file; write a pattern without quotes", path);
+    return err_errno(e, why, "%s: cannot open", path);
+}
+
 bool zsource_open(struct zsource *s, const char *path, struct err *e)
 {
     struct stat st;
@@ -137,7 +150,7 @@ bool zsource_open(struct zsource *s, const char *path, struct err *e)
     } else {
         s->fd = open(path, O_RDONLY | O_CLOEXEC);
         if (s->fd < 0)
-            return err_errno(e, errno, "%s: cannot open", path);
+            return fail_to_open(path, errno, e);
         s->close_fd = true;
     }
     if (fstat(s->fd, &st) != 0)

@@ -405,6 +405,8 @@ class NoRequests(ReportTest):
     def test_times_that_leave_nothing(self):
         path = self.written(text(steady(30)))
         self.check(path, 'no requests: --from and --to cut all 30 off', '--from', '1m')
+        r = self.s3analyze('analyze', '--skip', '1m', path, status=1)
+        self.assertIn('no requests: --skip cuts all 30 off', r.err)
 
     def test_one_empty_capture_of_two(self):
         """Clients of one run: one of them made no request."""

@@ -45,7 +45,8 @@ class BothPrograms(CliTest):
             self.assert_refused(argv.split(), f"unknown command '{argv.split()[1]}': did you mean '{ours}'?")
         for argv, ours in (("s3load get --endpoint", "host"), ("s3load get --url", "host"), ("s3load get --size", "obj.size"),
                            ("s3load put --objects", "requests"), ("s3analyze analyze --verbose", "analyze.v"),
-                           ("s3load get --HOST", "host")):
+                           ("s3load get --HOST", "host"), ("s3load get --hosts", "host"), ("s3load get --time", "duration"),
+                           ("s3analyze autoterm --pct", "autoterm.pct")):
             self.assert_refused(argv.split(), f"unknown option {argv.split()[2]}: did you mean --{ours}?")
         for argv in "s3load get --verbose", "s3analyze merge --url":
             self.assert_refused(argv.split(), f"unknown option {argv.split()[2]}")

@@ -134,6 +134,16 @@ class Quoting(ReportTest):
         self.assert_fits_oracle(self.analyze(data), Analysis(rows))
 
 
+class Names(ReportTest):
+    def test_a_file_that_is_meant(self):
+        self.put("run.csv.zst", b"")
+        for name, said in (("run.csv", "no such file; there is {}/run.csv.zst"),
+                           ("run-*.zst", "no such file; write a pattern without quotes"),
+                           ("other.csv", "cannot open: No such file or directory")):
+            r = self.s3analyze("analyze", self.tmp / name, status=1)
+            self.assertIn(f"{name}: {said.format(self.tmp)}\n", r.err)
+
+
 class Lines(ReportTest):
     def setUp(self):
         super().setUp()

@@ -70,8 +70,9 @@ bool drop_early_and_late(struct plan *p, struct err *e)
     }
     if (!drop_all(p, &p->a->left_out.by_times, e))
         return false;
-    return p->n == 0 || count_rows(p) > 0 || !(o->has_from || o->has_to) ||
-           err_set(e, "%s: no requests: --from and --to cut all %s off", p->d->inputs[0].path,
+    return p->n == 0 || count_rows(p) > 0 ||
+           err_set(e, "%s: no requests: %s all %s off", p->d->inputs[0].path,
+                   o->has_from || o->has_to ? "--from and --to cut" : "--skip cuts",
                    units_count(p->a->left_out.by_times).s);
 }
 
