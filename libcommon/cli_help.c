@@ -57,22 +57,32 @@ struct cli_option_text cli_help_default(const struct cli_command *command,
     return t;
 }
 
-/* Prints "  -o, --analyze.out, --out FILE", or if the alias is the end of the name,
- * "  -o, --[analyze.]out FILE". Returns how many columns that takes. */
-static int put_names(FILE *out, const struct cli_option *o)
+/* Whether the command has an option of that name, which then is no alias of another one. */
+static bool has_option(const struct cli_command *command, const char *name)
 {
-    int n = o->letter ? fprintf(out, "  -%c, ", o->letter) : fprintf(out, "  ");
-    size_t n_name = strlen(o->name);
-    size_t n_alias = o->alias ? strlen(o->alias) : 0;
-    bool is_suffix =
-        n_alias > 0 && n_alias < n_name && strcmp(o->name + n_name - n_alias, o->alias) == 0;
+    for (const struct cli_group *g = command->groups; g->options != NULL; g++)
+        for (const struct cli_option *o = g->options; o->type != CLI_NONE; o++)
+            if (strcmp(o->name, name) == 0)
+                return true;
+    return false;
+}
 
-    if (is_suffix)
-        n += fprintf(out, "--[%.*s]%s", (int)(n_name - n_alias), o->name, o->alias);
-    else if (o->alias)
-        n += fprintf(out, "--%s, --%s", o->name, o->alias);
-    else
-        n += fprintf(out, "--%s", o->name);
+/* Prints "  -o, --output FILE"; of an alias that is the end of the name only this: "  -o, --out
+ * FILE", "  -v". Returns how many columns that takes. */
+static int put_names(FILE *out, const struct cli_command *command, const struct cli_option *o)
+{
+    const char *alias = o->alias != NULL && !has_option(command, o->alias) ? o->alias : NULL;
+    size_t n_name = strlen(o->name), n_alias = alias != NULL ? strlen(alias) : 0;
+    bool is_suffix =
+        n_alias > 0 && n_alias < n_name && strcmp(o->name + n_name - n_alias, alias) == 0;
+    bool is_letter = is_suffix && n_alias == 1 && alias[0] == o->letter;
+    int n =
+        o->letter ? fprintf(out, "  -%c%s", o->letter, is_letter ? "" : ", ") : fprintf(out, "  ");
+
+    if (!is_suffix)
+        n += fprintf(out, "--%s%s", o->name, alias != NULL ? ", " : "");
+    if (alias != NULL && !is_letter)
+        n += fprintf(out, "--%s", alias);
     if (o->arg)
         n += fprintf(out, " %s", o->arg);
     return n;
@@ -114,7 +124,7 @@ static void put_option(FILE *out, const struct cli_command *command, const struc
     }
     if (value.s[0])
         snprintf(text + n, sizeof text - (size_t)n, " [%s]", value.s);
-    int at = put_names(out, o);
+    int at = put_names(out, command, o);
     if (at >= HELP_COLUMN) {
         fputc('\n', out);
         at = 0;

@@ -412,7 +412,11 @@ const struct cli_command cmd_repeat = {
     .examples =
         (const struct cli_example[]){
             {"s3load repeat capacity --dir cap --slo 'p99<20ms' -- get --duration 30s",
-             "the rate that keeps p99 below 20 ms"},
+             "the rate that keeps p99 below 20 ms: at most 25 runs, often 10"},
+            {"s3load repeat sweep --dir load --concurrent 1,4,16,64 -- get --duration 30s",
+             "3 runs at each number of requests in flight: 12 runs"},
+            {"s3load repeat ab --dir ab --before '--host a' --after '--host b' -- get",
+             "is b slower than a? 4 to 25 runs of each"},
             {0}},
     .options_size = sizeof(struct repeat_given),
     .exits = exits,

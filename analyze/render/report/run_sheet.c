@@ -330,7 +330,7 @@ static void put_single_range(struct sheet *s, const struct operation *op, bool h
                    units_count((int64_t)(op->n_slow_threads - n)).s);
     s->when = SHEET_BRIEF;
     if (op->n_slow_threads > MAX_THREADS)
-        sheet_line(s, TEXT_FAINT, "and %s more threads (the worst with --analyze.v)",
+        sheet_line(s, TEXT_FAINT, "and %s more threads (the worst with -v)",
                    units_count((int64_t)op->n_slow_threads - MAX_THREADS).s);
     s->when = SHEET_ALWAYS;
 }
@@ -350,7 +350,7 @@ static void put_error_hosts(struct sheet *s, const struct error_group *g, bool h
     }
     s->when = SHEET_BRIEF;
     if (when == SHEET_ALWAYS && g->n_hosts > MAX_ERROR_HOSTS)
-        sheet_span(s, TEXT_FAINT, "      and at %s more (all with --analyze.v)",
+        sheet_span(s, TEXT_FAINT, "      and at %s more (all with -v)",
                    units_counted((int64_t)g->n_hosts - MAX_ERROR_HOSTS, "host").s);
     s->when = when;
 }
@@ -380,7 +380,7 @@ static void put_errors(struct sheet *s, const struct operation *op, bool has_dat
     }
     s->when = SHEET_BRIEF;
     if (op->n_error_groups > MAX_ERRORS)
-        sheet_span(s, TEXT_FAINT, "and %s more kinds (all with --analyze.v)",
+        sheet_span(s, TEXT_FAINT, "and %s more kinds (all with -v)",
                    units_count((int64_t)op->n_error_groups - MAX_ERRORS).s);
     s->when = SHEET_ALWAYS;
     if (n_listed < op->n_errors)

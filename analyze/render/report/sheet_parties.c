@@ -186,9 +186,8 @@ static void put_parties(struct sheet *s, const char *kind, struct party *p, size
     put_throughput(s, kind, p, n);
     s->when = SHEET_BRIEF;
     if (n_notable < n)
-        sheet_line(s, TEXT_FAINT,
-                   "The slowest, fastest and faultiest %zu of %s; all with --analyze.v.", n_notable,
-                   units_count((int64_t)n).s);
+        sheet_line(s, TEXT_FAINT, "The slowest, fastest and faultiest %zu of %s; all with -v.",
+                   n_notable, units_count((int64_t)n).s);
     s->when = SHEET_DETAIL;
     put_figures(s, "Requests", kind, p, n, figures_of);
     put_figures(s, "TTFB", kind, p, n, ttfb_of);

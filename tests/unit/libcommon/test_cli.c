@@ -344,7 +344,7 @@ static void test_help(void **state)
     (void)state;
     char *text = help_page("");
     assert_non_null(strstr(text, "Usage: prog test [OPTION...] FILE...\n"));
-    assert_non_null(strstr(text, "  --[analyze.]dur DUR         length of a segment [10s]\n"));
+    assert_non_null(strstr(text, "  --dur DUR                   length of a segment [10s]\n"));
     assert_non_null(strstr(text, "  -v, --analyze.v, --verbose  say more\n"));
     assert_non_null(strstr(text, "what to write: text, json, csv [json]\n"));
     assert_non_null(strstr(text, "More: --help TOPIC (filters, all)\n"));
