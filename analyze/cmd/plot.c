@@ -277,24 +277,21 @@ static bool add_without_rows(struct plot_set *set, const struct cli_args *args,
 
 /* ---- Charts of a comparison ---- */
 
-static bool add_comparison(struct plot_set *set, const struct plot_given *o,
+static bool add_comparison(struct plot_set *set, const struct plot_given *o, struct sides *sides,
                            const struct plot_options *how, struct err *e)
 {
     struct run_options reading = {
         .filter = &o->filter, .input = &o->input, .analysis = &o->analysis};
     const struct compare_options plain = {.run_cv_frac = NAN};
     struct plot_traces traces = {0};
-    struct sides sides = {0};
     struct compare c = {0};
     bool ok = sides_spool(&o->sides, &reading.basis, e) &&
-              sides_load(&sides, &o->sides, &reading, &traces, e) &&
-              sides_check_alike(&sides, &(struct sides_runs){0}, "plot --out OUT", e) &&
-              sides_compare(&c, &sides, &o->sides, &plain, e) &&
+              sides_load(sides, &o->sides, &reading, &traces, e) &&
+              sides_compare(&c, sides, &o->sides, &plain, e) &&
               plot_add_compare(set, &c, &traces, how, e);
 
     compare_free(&c);
     plot_traces_free(&traces);
-    sides_free(&sides);
     return ok;
 }
 
@@ -368,7 +365,8 @@ static bool say_missing(const struct plot_set *set, const struct plot_options *h
     return true;
 }
 
-static bool draw(const struct cli_args *args, const struct plot_given *o, struct err *e)
+static bool draw(const struct cli_args *args, const struct plot_given *o, struct sides *sides,
+                 struct err *e)
 {
     static const char *const one_chart[] = {"throughput"}, *const one_change[] = {"compare-change"};
     bool comparison = sides_given(&o->sides);
@@ -393,7 +391,7 @@ static bool draw(const struct cli_args *args, const struct plot_given *o, struct
         how.charts = comparison ? one_change : one_chart;
         how.n_charts = 1;
     }
-    ok = ok && (comparison                ? add_comparison(&set, o, &how, e)
+    ok = ok && (comparison                ? add_comparison(&set, o, sides, &how, e)
                 : loaded_lacks_rows(args) ? add_without_rows(&set, args, o, &how, e)
                                           : add_run(&set, args, o, &how, e));
     ok = ok && say_missing(&set, &how, args, e) && plot_draw(&set, &how, e);
@@ -404,12 +402,15 @@ static bool draw(const struct cli_args *args, const struct plot_given *o, struct
 
 static int run(const struct cli_args *args, void *options)
 {
-    const struct plot_given *o = options;
+    struct plot_given *o = options;
+    struct sides sides = {0};
     struct err e = {0};
 
     if (!check_usage(o, args, &e))
         return cli_wrong_usage(args, "%s", e.msg);
-    bool ok = aggpipe_spool(args->operands, args->n_operands, &e) && draw(args, o, &e);
+    bool ok = sides_find(&sides, &o->sides, &e) &&
+              aggpipe_spool(args->operands, args->n_operands, &e) && draw(args, o, &sides, &e);
+    sides_free(&sides);
     return ok ? EXIT_DONE : cli_failed(args, &e);
 }
 

@@ -137,6 +137,12 @@ static void __attribute__((format(printf, 2, 3))) keep_both(struct sheet *s, con
     va_end(args);
 }
 
+void sheet_headline(struct sheet *s, const char *bold, const char *rest)
+{
+    if (add_bare(s, SHEET_LINE, TEXT_WARNING))
+        keep_both(s, "%s%c%s", bold, '\0', rest);
+}
+
 void sheet_table(struct sheet *s, const char *align, const char *title)
 {
     if (add_bare(s, SHEET_TABLE, TEXT_HEADING))

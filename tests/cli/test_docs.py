@@ -8,6 +8,7 @@ embedded target, and large loads are made small.
 """
 import functools
 import os
+import random
 import re
 import shlex
 import subprocess
@@ -15,6 +16,7 @@ import unittest
 import zipfile
 
 import aggregates
+import matrix
 from capgen import Shape, simulate, steady, text
 from harness import BUILD, ROOT, TESTDATA, TIMEOUT_S, CliTest, run, tool
 from oracle import SECOND
@@ -48,6 +50,7 @@ CAPTURES = {
     "a*.zst": "before", "b*.zst": "after", "nightly/*.csv.zst": "before",
     "ab.csv.zst": "get", "ab.tsv": "import/ab.tsv", "hey.csv": "import/hey.csv", "trace.json": "import/mc-trace.json",
     "logs/*": "import/s3.log",
+    "main/": "matrix", "pr/": "matrix",
     "run.profiles.zip": "profiles", "old.profiles.zip": "profiles",
     "client1.csv.zst": "client", "client2.csv.zst": "client", "a.csv.zst": "client", "b.csv.zst": "client",
 }
@@ -147,6 +150,12 @@ class Examples(CliTest):
             return
         if kind.startswith("import/"):
             path.write_bytes((TESTDATA / kind).read_bytes())
+            return
+        if kind == "matrix":
+            path.mkdir()
+            of, r = matrix.cells(4), random.Random(path.name)
+            for i in range(3 * len(of)):
+                (path / f"{i}.csv").write_bytes(matrix.run(r, **of[i % len(of)]))
             return
         if kind == "profiles":
             name = "cpu-1" if path.name.startswith("old") else "cpu-2"

@@ -157,9 +157,24 @@ static void put_carrier(struct json_out *w, const struct compare_carrier *x)
     JSON_PUT(w, "change_elsewhere_frac", x->rest);
 }
 
-static void put_op(struct json_out *w, const struct compare_op *op)
+/* Writes which cell of several it is. */
+static void put_cell(struct json_out *w, const struct compare_op *op)
+{
+    const double *setting = op->runs[0].v[0]->kept->setting;
+
+    JSON_PUT(w, "cell", op->name);
+    json_out_object(w, "settings");
+    for (size_t k = RUN_CONCURRENCY; k < RUN_N_SETTINGS; k++)
+        JSON_PUT(w, run_setting_names[k].json, setting[k]);
+    json_out_end(w);
+    JSON_PUT(w, "change", compare_change_names[op->change]);
+}
+
+static void put_op(struct json_out *w, const struct compare *c, const struct compare_op *op)
 {
     JSON_PUT(w, "op", op->op);
+    if (c->has_cells && compare_is_measured(c, op))
+        put_cell(w, op);
     JSON_PUT(w, "n_runs_before", op->runs[0].n);
     JSON_PUT(w, "n_runs_after", op->runs[1].n);
     put_settings(w, op->settings, op->n_settings);
@@ -247,7 +262,7 @@ bool compare_json(const void *compare, FILE *f, struct err *e)
     JSON_PUT(&w, "n_limits", compare_n_limits(c));
     JSON_PUT(&w, "n_family", c->n_family);
     JSON_OBJECTS(&w, "operations", k, c->n_ops)
-        put_op(&w, &c->ops[k]);
+        put_op(&w, c, &c->ops[k]);
     put_geomeans(&w, c);
     JSON_PUT(&w, "n_faulty_runs", compare_n_faulty(c));
     JSON_PUT(&w, "answer", compare_words_answer(c).s);

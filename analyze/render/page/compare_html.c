@@ -121,7 +121,7 @@ static void put_cards(FILE *f, const struct compare *c, const size_t *order)
                 continue;
             struct compare_words_row r = compare_words_row(m);
             fprintf(f, "<div class=\"card\"><span>");
-            html_textf(f, "%s %s", op->op,
+            html_textf(f, "%s %s", op->name,
                        metrics[m->metric].kind == METRIC_QUANTILE ? metrics[m->metric].name
                                                                   : r.metric);
             fprintf(f, "</span><b class=\"%s\"", verdict_class(m));
@@ -146,8 +146,11 @@ static bool put_first(FILE *f, const struct compare *c, const size_t *order,
     put_badge(f, c);
     compare_sheet_faults(&s, c);
     compare_sheet_gate(&s, c);
+    if (c->has_cells)
+        compare_sheet_cells(&s, c);
     bool ok = html_page_sheet(&s, f, "first", e);
-    put_cards(f, c, order);
+    if (!c->has_cells)
+        put_cards(f, c, order);
     compare_sheet_limits(&s, c);
     ok = ok && html_page_warnings(f, charts, &s, e);
     compare_sheet_notices(&s, c);
@@ -171,10 +174,10 @@ static bool put_op(FILE *f, const struct compare *c, size_t k, const struct html
     struct sheet s = {0};
 
     snprintf(section, sizeof section, "op%zu", k);
-    html_section(f, section, c->ops[k].op, beside);
+    html_section(f, section, c->ops[k].name, beside);
     compare_sheet_metrics(&s, c, k);
     bool ok = html_page_sheet(&s, f, section, e) &&
-              html_page_charts(f, charts, section, -1, c->ops[k].op, e);
+              html_page_charts(f, charts, section, -1, c->ops[k].name, e);
     html_fold(f, NULL, "Methods and other figures");
     compare_sheet_op(&s, c, k);
     ok = ok && html_page_sheet(&s, f, section, e);
@@ -216,7 +219,7 @@ static void put_contents(FILE *f, const struct compare *c, const size_t *order)
     put_link(f, "first", "Summary");
     for (size_t k = 0; k < c->n_ops; k++) {
         snprintf(id, sizeof id, "op%zu", order[k]);
-        put_link(f, id, c->ops[order[k]].op);
+        put_link(f, id, c->ops[order[k]].name);
     }
     put_link(f, "inputs", "Inputs and parameters");
     put_link(f, "definitions", "Definitions");
@@ -230,9 +233,15 @@ bool compare_html(const struct compare *c, const struct plot_traces *traces, con
     char *title = NULL;
     size_t *order = NULL;
     struct sheet s = {0};
-    bool ok = html_charts_init(&charts, e) && order_of(&order, c, e) &&
-              plot_add_compare(&charts.set, c, traces, &charts.options, e) &&
-              mem_format(&title, e, "%s against %s", c->after.name, c->before.name);
+    static const char *const of_cells[] = {"compare-change"};
+    bool ok = html_charts_init(&charts, e) && order_of(&order, c, e);
+
+    if (ok && c->has_cells) {
+        charts.options.charts = of_cells;
+        charts.options.n_charts = 1;
+    }
+    ok = ok && plot_add_compare(&charts.set, c, traces, &charts.options, e) &&
+         mem_format(&title, e, "%s against %s", c->after.name, c->before.name);
 
     if (ok) {
         html_charts_draw(&charts);

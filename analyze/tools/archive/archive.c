@@ -1,18 +1,15 @@
 #include "analyze/tools/archive/archive.h"
 
 #include "analyze/base/paths.h"
-#include "analyze/tools/compare/words.h"
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
 #include "libcommon/units.h"
 #include "libcommon/version.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +26,7 @@ static bool ends_with(const char *text, const char *end)
     return n > n_end && strcmp(text + n - n_end, end) == 0;
 }
 
-static bool is_capture_name(const char *name)
+bool archive_is_capture(const char *name)
 {
     return name[0] != '.' && (ends_with(name, ".csv") || ends_with(name, ".csv.zst") ||
                               ends_with(name, ".json.zst") || ends_with(name, ".sums.zst"));
@@ -48,7 +45,7 @@ static bool add_path(struct archive_paths *out, char *path, struct err *e)
 
 static int is_capture(const struct dirent *entry)
 {
-    return is_capture_name(entry->d_name);
+    return archive_is_capture(entry->d_name);
 }
 
 bool archive_list(struct archive_paths *out, const char *folder, struct err *e)
@@ -108,6 +105,15 @@ bool archive_find(struct archive_paths *out, const char *const *operands, size_t
     }
     out->n = n_kept;
     return true;
+}
+
+bool archive_is_found(const struct archive_paths *p, const char *path)
+{
+    bool is_named = p->n_operands == 0;
+
+    for (size_t k = 0; k < p->n_operands; k++)
+        is_named |= strcmp(p->operands[k], path) == 0;
+    return !is_named;
 }
 
 void archive_free_paths(struct archive_paths *p)
@@ -421,10 +427,7 @@ static bool load_all(struct archive *a, const struct archive_paths *paths,
             continue;
         }
         free_run(r);
-        bool is_named = false;
-        for (size_t k = 0; k < paths->n_operands; k++)
-            is_named |= strcmp(paths->operands[k], paths->v[i]) == 0;
-        if (is_named)
+        if (!archive_is_found(paths, paths->v[i]))
             return err_pass(e, &why);
         if (!add_unread(a, paths->v[i], &why, e))
             return false;
@@ -482,85 +485,4 @@ void archive_free(struct archive *a)
     free(a->runs);
     free(a->unread);
     *a = (struct archive){0};
-}
-
-/* ---- Which runs are alike ---- */
-
-const struct run_kept_op *archive_op_named(const struct run_kept *r, const char *op)
-{
-    for (size_t k = 0; k < r->n_ops; k++)
-        if (strcmp(r->ops[k].op, op) == 0)
-            return &r->ops[k];
-    return NULL;
-}
-
-/* Means of random sizes and shares may differ by four standard errors: of the mean of sizes whose
- * standard deviation is twice the mean, of the share of an operation. has_asked: both runs recorded
- * for how long they were to run, which is compared in place of how long they did. */
-static bool ops_differ(const struct run_kept_op *a, const struct run_kept_op *b, bool has_asked,
-                       struct archive_difference *d)
-{
-    const double *x = a->setting, *y = b->setting;
-    double rarity = sqrt(1 / x[RUN_OPERATIONS] + 1 / y[RUN_OPERATIONS]);
-    struct compare_spans p = {.n_runs = 0}, q = {.n_runs = 0};
-
-    compare_spans_add(&p, a);
-    compare_spans_add(&q, b);
-    for (enum run_setting k = RUN_OPERATIONS + 1; k < RUN_N_SETTINGS; k++) {
-        double chance = 4 * rarity * (k == RUN_OBJECT_SIZE ? 2 : fmax(x[k], y[k]));
-
-        if ((k == RUN_DURATION_S && has_asked) || !compare_spans_differ(k, &p, &q, chance) ||
-            compare_is_outcome(k, &p, &q))
-            continue;
-        const char *name = run_setting_names[k].title;
-        snprintf(d->what, sizeof d->what, "%c%s of %.60s", tolower(name[0]), name + 1, a->op);
-        snprintf(d->a, sizeof d->a, "%.99s", compare_words_span(k, &p.of[k]).s);
-        snprintf(d->b, sizeof d->b, "%.99s", compare_words_span(k, &q.of[k]).s);
-        return true;
-    }
-    snprintf(d->what, sizeof d->what, "what the percentiles of %.60s are of", a->op);
-    snprintf(d->a, sizeof d->a, "%s", a->of_response ? "response times" : "durations");
-    snprintf(d->b, sizeof d->b, "%s", b->of_response ? "response times" : "durations");
-    return a->of_response != b->of_response;
-}
-
-/* Whether `a` has an operation of the benchmark that b lacks; says so in text. */
-static bool has_more(const struct run_kept *a, const struct run_kept *b, char text[100])
-{
-    size_t k = 0;
-
-    while (k < a->n_ops && (a->ops[k].is_beside || archive_op_named(b, a->ops[k].op) != NULL))
-        k++;
-    snprintf(text, 100, k < a->n_ops ? "with %.60s" : "without", k < a->n_ops ? a->ops[k].op : "");
-    return k < a->n_ops;
-}
-
-bool archive_differ(const struct run_kept *a, const struct run_kept *b,
-                    struct archive_difference *d)
-{
-    const char *option = compare_differing_option(a->options, b->options);
-    bool has_asked = json_object_get(a->options, "duration_ns") != NULL &&
-                     json_object_get(b->options, "duration_ns") != NULL;
-
-    *d = (struct archive_difference){.what = "the operations"};
-    bool more = has_more(a, b, d->a);
-    if (has_more(b, a, d->b) || more)
-        return true;
-    for (size_t k = 0; k < a->n_ops; k++) {
-        const struct run_kept_op *other = archive_op_named(b, a->ops[k].op);
-
-        if (other != NULL && !(a->ops[k].is_beside && other->is_beside) &&
-            ops_differ(&a->ops[k], other, has_asked, d))
-            return true;
-    }
-    if (option != NULL) {
-        snprintf(d->what, sizeof d->what, "option %.60s", option);
-        compare_option_text(json_object_get(a->options, option), d->a);
-        compare_option_text(json_object_get(b->options, option), d->b);
-        return true;
-    }
-    *d = (struct archive_difference){.what = "what the files hold"};
-    snprintf(d->a, sizeof d->a, "%s", run_sources[a->source]);
-    snprintf(d->b, sizeof d->b, "%s", run_sources[b->source]);
-    return a->source != b->source;
 }

@@ -1,5 +1,6 @@
 #include "analyze/tools/archive/trend.h"
 
+#include "analyze/tools/compare/alike.h"
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
 
@@ -21,10 +22,9 @@
 
 static bool add_run(struct trend *t, const struct archive_run *r, struct err *e)
 {
-    struct archive_difference ignored;
     size_t k = 0;
 
-    while (k < t->n && archive_differ(&t->groups[k].runs[0]->kept, &r->kept, &ignored))
+    while (k < t->n && alike_differ(&t->groups[k].runs[0]->kept, &r->kept, NULL, NULL))
         k++;
     if (k == t->n) {
         if (!mem_more(&t->groups, t->n, e))
@@ -57,7 +57,7 @@ static bool add_series(struct trend_group *g, const char *op, enum run_metric me
     if (!mem_new(&s->v, g->n, e))
         return false;
     for (size_t i = 0; i < g->n; i++) {
-        const struct run_kept_op *x = archive_op_named(&g->runs[i]->kept, op);
+        const struct run_kept_op *x = alike_op_named(&g->runs[i]->kept, op);
         double v = x != NULL ? x->figure[metric].value : NAN;
 
         s->v[i] = isfinite(v) && (v > 0 || is_share) ? v : NAN;

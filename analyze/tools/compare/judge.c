@@ -47,6 +47,39 @@ bool compare_parse_gates(const struct cli_list *texts, struct compare_gate *gate
     return true;
 }
 
+/* ---- The test ---- */
+
+/* All tests of a metric of a cell are here. Runs that were taken in turns are to be tested by their
+ * pairs: in place of stats_cmp_groups, which takes the runs of a side as independent. */
+bool compare_test(struct compare_metric *m, struct stats_noise noise, struct err *e)
+{
+    enum metric_kind kind = metrics[m->metric].kind;
+    const char *too_thin = m->before.too_thin != NULL ? m->before.too_thin : m->after.too_thin;
+
+    if (too_thin != NULL) {
+        double a = m->before.center, b = m->after.center;
+        m->cmp = (struct stats_cmp){
+            .why = too_thin,
+            .method = compare_is_single(m) ? STATS_MEANS : STATS_WELCH,
+            .is_difference = kind == METRIC_DIFFERENCE,
+            .theta = kind == METRIC_DIFFERENCE ? b - a
+                     : a > 0 && b > 0          ? log(b / a)
+                                               : NAN,
+            .p = NAN,
+            .break_even = NAN,
+        };
+        return true;
+    }
+    if (!compare_is_single(m))
+        return stats_cmp_groups(m->before.v, m->before.n, m->after.v, m->after.n,
+                                kind == METRIC_DIFFERENCE, &m->cmp, e);
+    enum stats_method method = kind == METRIC_DIFFERENCE ? STATS_DIFFERENCE
+                               : kind == METRIC_QUANTILE ? STATS_QUANTILES
+                                                         : STATS_MEANS;
+    stats_cmp_single(method, &m->before.one.ci, &m->after.one.ci, noise, &m->cmp);
+    return true;
+}
+
 /* ---- Judging ---- */
 
 /* An MDE above this, 1000 %, means nothing. */
@@ -79,7 +112,8 @@ bool compare_is_worse(const struct compare_metric *m)
     return (m->cmp.theta < 0) == metrics[m->metric].up_is_better;
 }
 
-static void choose_family(struct compare_op *op, const struct compare_options *o)
+/* has_cells: the family has all that a sentence about all cells may claim. */
+static void choose_family(struct compare_op *op, const struct compare_options *o, bool has_cells)
 {
     /* Objects replace bytes if there are none, or if sizes differ. */
     bool no_bytes = compare_metric_of(op, RUN_THROUGHPUT) == NULL;
@@ -101,8 +135,8 @@ static void choose_family(struct compare_op *op, const struct compare_options *o
         /* The share of errors is a finding of its own: more errors do not make other changes
          * likelier by chance. */
         if (metrics[m->metric].kind == METRIC_DIFFERENCE)
-            m->in_family = false;
-        else if (o->n_gates > 0)
+            m->in_family = has_cells;
+        else if (o->n_gates > 0 && (m->gated || !has_cells))
             m->in_family = m->gated;
         else if (m->metric == RUN_THROUGHPUT || m->metric == RUN_OBJECTS)
             m->in_family = (m->metric == RUN_OBJECTS) == by_objects;
@@ -330,6 +364,6 @@ static bool decide_gate(struct compare *c, const struct compare_options *o, stru
 bool compare_judge(struct compare *c, const struct compare_options *o, struct err *e)
 {
     for (size_t k = 0; k < c->n_ops; k++)
-        choose_family(&c->ops[k], o);
+        choose_family(&c->ops[k], o, c->has_cells);
     return adjust(c, e) && judge_all(c, e) && decide_gate(c, o, e);
 }

@@ -382,16 +382,16 @@ static void take_recorded(struct run *r, const struct dataset *d)
 /* ---- What is kept ---- */
 
 const struct run_setting_name run_setting_names[RUN_N_SETTINGS] = {
-    [RUN_OPERATIONS] = {"Operations", "n_requests", NULL},
-    [RUN_CONCURRENCY] = {"Concurrency", "concurrency", "concurrent"},
-    [RUN_ENDPOINTS] = {"Endpoints", "n_hosts", NULL},
-    [RUN_CLIENTS] = {"Clients", "n_clients", NULL},
-    [RUN_OBJECTS_PER_OP] = {"Objects per operation", "objects_per_op", NULL},
-    [RUN_DURATION_S] = {"Duration", "duration_s", "duration_ns"},
-    [RUN_OBJECT_SIZE] = {"Object size", "object_size_bytes", "obj.size_bytes"},
-    [RUN_SHARE] = {"Share of the requests", "share_frac", NULL},
-    [RUN_AUTOTERM] = {"Ended by autoterm", "autoterm", "autoterm"},
-    [RUN_MIXED] = {"Operations at the same time", "mixed", NULL},
+    [RUN_OPERATIONS] = {"Operations", "n_requests", NULL, "requests"},
+    [RUN_CONCURRENCY] = {"Concurrency", "concurrency", "concurrent", "c"},
+    [RUN_ENDPOINTS] = {"Endpoints", "n_hosts", NULL, "hosts"},
+    [RUN_CLIENTS] = {"Clients", "n_clients", NULL, "clients"},
+    [RUN_OBJECTS_PER_OP] = {"Objects per operation", "objects_per_op", NULL, "objects"},
+    [RUN_DURATION_S] = {"Duration", "duration_s", "duration_ns", "duration"},
+    [RUN_OBJECT_SIZE] = {"Object size", "object_size_bytes", "obj.size_bytes", "size"},
+    [RUN_SHARE] = {"Share of the requests", "share_frac", NULL, "share"},
+    [RUN_AUTOTERM] = {"Ended by autoterm", "autoterm", "autoterm", "autoterm"},
+    [RUN_MIXED] = {"Operations at the same time", "mixed", NULL, "mixed"},
 };
 
 static void keep_settings(struct run_kept_op *to, const struct run *r, const struct operation *op,

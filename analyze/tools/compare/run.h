@@ -68,10 +68,10 @@ enum run_setting {
     RUN_N_SETTINGS,
 };
 
-/* Names of settings: for people, as in JSON, and the option of s3load that asks for it (NULL: none,
- * or several). */
+/* Names of settings: for people, as in JSON, the option of s3load that asks for it (NULL: none, or
+ * several), and in the names of cells. */
 extern const struct run_setting_name {
-    const char *title, *json, *option;
+    const char *title, *json, *option, *brief;
 } run_setting_names[RUN_N_SETTINGS];
 
 /* A figure of a run with its 95 % interval; NaN: not known. */

@@ -66,6 +66,11 @@ extern const char compare_words_ci[], compare_words_p[], compare_words_mde[],
  * Each has its change with the 95 % interval, what could not be seen, durations, and carriers. */
 struct compare_words_text compare_words_answer(const struct compare *c);
 
+/* Returns the metric that an operation's answer begins with: the leading one; a changed duration if
+ * that did not change or operations share threads; errors if nothing else changed. NULL: none. */
+const struct compare_metric *compare_words_head(const struct compare *c,
+                                                const struct compare_op *op);
+
 /* Returns what a card says first of a metric: "no change shown", or the change. */
 struct compare_words_text compare_words_short(const struct compare_metric *m);
 
@@ -89,5 +94,21 @@ struct compare_words_text compare_words_without_faults(const struct compare_op *
  * allowed: within". */
 struct compare_words_text compare_words_gate(const struct compare *c);
 struct compare_words_text compare_words_gated(const struct compare_metric *m);
+
+/* ---- Several cells ---- */
+
+extern const char *const compare_change_names[]; /* in JSON */
+
+/* Return both parts of the answer: what changed; and what could not be seen, the number of runs,
+ * problems. */
+struct compare_words_text compare_words_headline(const struct compare *c);
+struct compare_words_text compare_words_rest(const struct compare *c);
+
+/* A cell in a table: the leading metric of both sides, and changes with half the width of their
+ * interval; "~": no change is shown. */
+struct compare_words_cell {
+    struct units_text before, after, throughput, p50, p99, verdict;
+};
+struct compare_words_cell compare_words_cell(const struct compare_op *op);
 
 #endif

@@ -74,9 +74,8 @@ static bool follows(const struct compare *c, const struct compare_op *op)
     return any;
 }
 
-/* Returns the metric that an operation's answer begins with: the leading one; a changed duration if
- * that did not change or operations share threads; errors if nothing else changed. NULL: none. */
-static const struct compare_metric *head_of(const struct compare *c, const struct compare_op *op)
+const struct compare_metric *compare_words_head(const struct compare *c,
+                                                const struct compare_op *op)
 {
     const struct compare_metric *leading = compare_leading(op), *d = changed_duration(op);
     const struct compare_metric *errors = compare_metric_of(op, RUN_ERRORS);
@@ -92,7 +91,8 @@ enum urgency { IS_WORSE, IS_BETTER, IN_PART, IS_OPEN };
 
 static enum urgency urgency_of(const struct compare *c, const struct compare_op *op)
 {
-    const struct compare_metric *m = head_of(c, op), *errors = compare_metric_of(op, RUN_ERRORS);
+    const struct compare_metric *m = compare_words_head(c, op),
+                                *errors = compare_metric_of(op, RUN_ERRORS);
     if (op->runs[1].n_dead != op->runs[0].n_dead)
         return op->runs[1].n_dead > op->runs[0].n_dead ? IS_WORSE : IS_BETTER;
     if (is_changed(errors) && compare_is_worse(errors))
@@ -257,7 +257,7 @@ static void append_where(struct compare_words_text *t, const struct compare_op *
 static void append_op(struct compare_words_text *t, const struct compare *c,
                       const struct compare_op *op)
 {
-    const struct compare_metric *head = head_of(c, op), *leading = compare_leading(op);
+    const struct compare_metric *head = compare_words_head(c, op), *leading = compare_leading(op);
 
     words_append(t, "%.24s: ", op->op);
     if (append_dead(t, c, op))
@@ -313,6 +313,11 @@ struct compare_words_text compare_words_answer(const struct compare *c)
     struct compare_words_text t = {""};
     const struct compare_op *order[MAX_ANSWERED];
     size_t n = 0, n_told = 0, n_faulty = compare_n_faulty(c), n_answered = 0;
+
+    if (c->has_cells) {
+        words_append(&t, "%s %s", compare_words_headline(c).s, compare_words_rest(c).s);
+        return t;
+    }
 
     for (size_t k = 0; k < c->n_ops; k++) {
         const struct compare_op *op = &c->ops[k];
