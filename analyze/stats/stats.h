@@ -55,6 +55,9 @@ struct stats_ci {
     double se, df;     /* of a mean or rate; NaN for quantiles */
     size_t m;          /* batch length, in segments */
     double stretches;  /* of a mean or quantile: stats_stretches; 0: not known, or no matter */
+    /* The value is known only to bounds, which are so far below and above it; 0: it is exact. The
+     * limits contain them. */
+    double below, above;
 };
 
 /* Section 7: CI of the mean over the window. `mean` = total/|W|, rate[0..n-1] = the segments'
@@ -285,6 +288,10 @@ void stats_cmp_single(enum stats_method method, const struct stats_ci *a, const 
  * order. */
 bool stats_cmp_groups(const double *a, size_t n_a, const double *b, size_t n_b, bool is_difference,
                       struct stats_cmp *out, struct err *e);
+
+/* Makes the intervals of a t test wider by `slack` on each side: by so much theta may be off, as
+ * values are known only to bounds. p and se become those of the wider intervals. */
+void stats_loosen(struct stats_cmp *c, double slack);
 
 /* Makes the 95 % interval of theta one of 1 - alpha; alpha <= .05. */
 void stats_widen(struct stats_cmp *c, double alpha);

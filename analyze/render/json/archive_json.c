@@ -13,7 +13,10 @@ static void put_value(struct json_out *w, const struct column *c, const struct c
         json_put_time(w, name, v->time_ns);
     } else if (c->form == COLUMNS_FIGURE) {
         json_out_object(w, name);
-        JSON_MEMBERS(w, x, value, lo, hi);
+        JSON_PUT_IF(w, "value", !(x->least < x->most), x->value);
+        JSON_MEMBERS(w, x, lo, hi);
+        if (x->least < x->most)
+            json_put_pair(w, "bounds", x->least, x->most);
         JSON_PUT(w, "unit", metrics[c->metric].unit);
         json_out_end(w);
     } else if (x->value == trunc(x->value) && fabs(x->value) < 0x1p53) {

@@ -63,10 +63,12 @@ static void put_figures(struct json_out *w, const char *key, const double *shown
 static void put_values(struct json_out *w, const char *key, const struct compare_values *v)
 {
     const struct stats_ci *ci = &v->one.ci;
-    bool has_limits = v->n == 1 && ci->ok;
+    bool has_limits = v->n == 1 && ci->ok, is_exact = v->below + v->above == 0;
 
     json_out_object(w, key);
-    JSON_PUT(w, "value", v->center);
+    JSON_PUT_IF(w, "value", is_exact, v->center);
+    if (!is_exact)
+        json_put_pair(w, "bounds", v->center * exp(-v->below), v->center * exp(v->above));
     JSON_PUT_IF(w, "lo", has_limits, ci->lo);
     JSON_PUT_IF(w, "hi", has_limits, ci->hi);
     JSON_PUT(w, "spread_frac", v->spread_frac);

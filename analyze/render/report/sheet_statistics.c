@@ -88,8 +88,7 @@ static void put_answer(struct sheet *s, const struct slo_answer *a)
     bool from = isfinite(m->lo), to = isfinite(m->hi);
 
     SHEET_ROW(s, a->verdict == SLO_MET ? TEXT_PLAIN : TEXT_WARNING, slo_verdict_names[a->verdict],
-              *a->op != '\0' ? a->op : "all", a->of->text,
-              m->known ? slo_value_text(a->of, m->value).s : "-");
+              *a->op != '\0' ? a->op : "all", a->of->text, slo_measured_text(a).s);
     sheet_cell(s, "%s%s%s", from ? slo_value_text(a->of, m->lo).s : "",
                from && to ? " to "
                : from     ? " or more"

@@ -186,8 +186,7 @@ struct host_requests {
     };
 };
 
-/* Smallest and largest value of a percentile that was computed for each part of a run. The
- * percentile of the whole run does not follow from them. */
+/* Smallest and largest value that a percentile has, or may have. */
 struct group_range {
     double least_ns, most_ns;
 };
@@ -195,8 +194,8 @@ struct request_groups {
     const struct aggfile_group *v; /* borrowed: groups of 10 s and one client each; n may be 0 */
     char *const *clients;          /* borrowed: names by client number */
     size_t n;
-    int64_t n_smallest;
-    struct group_range p50, p90, p99;
+    struct group_range p50, p90, p99; /* of the groups: not of the run */
+    struct group_range bounds[3]; /* p50, p90, p99 of the run's successful requests; NaN: none */
 };
 
 struct requests {

@@ -184,7 +184,7 @@ static bool make_key(struct cache_key *key, const char *path, enum run_basis bas
         return false;
     uint64_t hash = XXH3_64bits_withSeed(real, strlen(real), (XXH64_hash_t)basis);
     snprintf(key->name, sizeof key->name, "%04x", (unsigned)(hash % N_ENTRIES));
-    snprintf(key->s, sizeof key->s, "s3analyze-cache/4 %.80s %s\n%s %d %s\n", version_string,
+    snprintf(key->s, sizeof key->s, "s3analyze-cache/5 %.80s %s\n%s %d %s\n", version_string,
              state_of(&program).s, state_of(&st).s, (int)basis, real);
     key->is_settled = st.st_mtim.tv_sec < now.tv_sec - UNSETTLED_S &&
                       st.st_ctim.tv_sec < now.tv_sec - UNSETTLED_S;

@@ -42,7 +42,7 @@ static bool is_named(const struct column *c, const char *name)
 struct columns_value columns_get(const struct columns_row *row, const struct column *c)
 {
     const struct run_kept_op *op = row->op;
-    struct columns_value v = {.number = {NAN, NAN, NAN}, .is_mean = op->sizes_differ};
+    struct columns_value v = {.number = {NAN, NAN, NAN, NAN, NAN}, .is_mean = op->sizes_differ};
 
     if (is_named(c, "run")) {
         v.text = row->run->label.s;
@@ -81,6 +81,8 @@ struct columns_text columns_show(const struct column *c, const struct columns_va
         snprintf(t.s, sizeof t.s, "%s", units_count((int64_t)x->value).s);
     } else if (c->form == COLUMNS_SIZE) {
         snprintf(t.s, sizeof t.s, "%s%s", v->is_mean ? "about " : "", units_size(x->value).s);
+    } else if (x->least < x->most) {
+        snprintf(t.s, sizeof t.s, "%s", units_bounds(x->least, x->most).s);
     } else {
         bool has_limits = isfinite(spread_frac) && x->value > 0;
         snprintf(t.s, sizeof t.s, "%s",

@@ -60,6 +60,8 @@ static bool add_series(struct trend_group *g, const char *op, enum run_metric me
         const struct run_kept_op *x = archive_op_named(&g->runs[i]->kept, op);
         double v = x != NULL ? x->figure[metric].value : NAN;
 
+        if (x != NULL && x->figure[metric].least < x->figure[metric].most)
+            s->slack = fmax(s->slack, log(x->figure[metric].most / x->figure[metric].least));
         s->v[i] = isfinite(v) && (v > 0 || is_share) ? v : NAN;
         n += s->v[i] > 0;
     }
@@ -187,7 +189,12 @@ static bool find_changes(struct trend_group *g, struct err *e)
     for (size_t s = 0; ok && s < g->n_series; s++)
         for (size_t i = 0; i < g->n; i++)
             levels[s * g->n + i] = is_share(g, s) ? g->series[s].v[i] : log(g->series[s].v[i]);
-    ok = ok && stats_changes(levels, g->n_series, g->n, &found, e) && take_changes(g, &found, e);
+    ok = ok && stats_changes(levels, g->n_series, g->n, &found, e);
+    /* Values anywhere within their bounds may have no change that is smaller. */
+    for (size_t i = 0; ok && i < found.n; i++)
+        if (fabs(found.v[i].after - found.v[i].before) < g->series[found.v[i].series].slack)
+            found.v[i].strength = 0;
+    ok = ok && take_changes(g, &found, e);
     for (size_t s = 0; ok && s < g->n_series; s++)
         g->series[s].last_z = found.last_z[s];
     stats_changes_free(&found);

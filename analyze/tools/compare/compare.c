@@ -80,6 +80,8 @@ static bool fill_values(struct compare_values *v, const struct compare_runs *run
                 continue;
             v->one = clear && has_clear(o, metric) ? o->clear[metric] : p->value[metric];
             v->v[v->n++] = v->one.ci.value;
+            v->below = fmax(v->below, -log1p(-v->one.ci.below / fabs(v->one.ci.value)));
+            v->above = fmax(v->above, log1p(v->one.ci.above / fabs(v->one.ci.value)));
             v->too_thin = why_thin(p, metric);
         }
     }
@@ -152,9 +154,14 @@ static bool test(struct compare_metric *m, const struct compare_options *o, cons
         };
         return true;
     }
-    if (!compare_is_single(m))
-        return stats_cmp_groups(m->before.v, m->before.n, m->after.v, m->after.n, is_difference,
-                                &m->cmp, e);
+    if (!compare_is_single(m)) {
+        if (!stats_cmp_groups(m->before.v, m->before.n, m->after.v, m->after.n, is_difference,
+                              &m->cmp, e))
+            return false;
+        stats_loosen(&m->cmp,
+                     fmax(m->after.below + m->before.above, m->after.above + m->before.below));
+        return true;
+    }
     struct stats_noise noise;
     if (!noise_of(o, op, m->part, m->metric, &noise, e))
         return false;
@@ -509,14 +516,14 @@ static bool warn_by_second(struct compare *c, struct err *e)
         ok = notes_add(
             &c->warnings, e, "aggregated", NULL,
             "%s is an aggregated capture: throughput is that of whole seconds without the first "
-            "and last 2 s, and latency is not compared, since the recorder kept no percentiles of "
+            "and last 2 s, and percentiles are compared by bounds, since the recorder kept none of "
             "the run",
             aggregate->path);
     else if (ok && sums != NULL)
         ok = notes_add(
             &c->warnings, e, "from-sums", NULL,
             "%s holds sums by second, not requests: all runs are compared by whole seconds, "
-            "and of latency there are figures but no intervals, so it is not judged",
+            "and of latency only percentiles whose intervals the sums kept are judged",
             sums->path);
     return ok;
 }

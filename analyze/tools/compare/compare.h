@@ -93,6 +93,9 @@ struct compare_values {
     struct run_value one; /* n = 1 */
     double center;        /* the value; of several runs the median, of fractions the mean */
     double spread_frac;   /* "+-": the farther end of the 95 % CI, over center; inf: unknown */
+    /* By how much the log of a value may be off, where values are known only to bounds: the most of
+     * all runs; 0: they are exact. */
+    double below, above;
 };
 
 struct compare_metric {

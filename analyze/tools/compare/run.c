@@ -421,10 +421,12 @@ static struct run_figure figure_of(const struct run_op *op, size_t metric)
     const struct run_value *v = &op->parts[0].value[metric];
     bool has_limits = v->present && v->ci.ok;
     struct run_figure x = {v->present ? v->ci.value : NAN, has_limits ? v->ci.lo : NAN,
-                           has_limits ? v->ci.hi : NAN};
+                           has_limits ? v->ci.hi : NAN, NAN, NAN};
 
     if (isnan(x.value))
         x.value = metric_judged(&metrics[metric], &op->report, op->kept->of_response);
+    x.least = x.value - (v->present ? v->ci.below : 0);
+    x.most = x.value + (v->present ? v->ci.above : 0);
     return x;
 }
 
@@ -587,7 +589,8 @@ static bool load_capture(struct run *r, const struct run_options *o, struct err 
     how.depth = ANALYSIS_NO_ACCESS;
     bool ok = load_dataset(&d, &path, 1, o->filter, o->input, e);
     if (ok && o->basis != RUN_OF_REQUESTS)
-        ok = sums_of_dataset(&s, &d, (unsigned)o->input->threads, e) &&
+        ok = (o->basis == RUN_OF_SUMS ? load_sums_of_dataset(&s, &d, o->input, e)
+                                      : sums_of_dataset(&s, &d, (unsigned)o->input->threads, e)) &&
              fill_by_second(r, &s, &d, o, e);
     else
         ok = ok && load_run_analysis(&a, &d, o->filter, &how, o->input, false, e) &&

@@ -77,6 +77,7 @@ extern const struct run_setting_name {
 /* A figure of a run with its 95 % interval; NaN: not known. */
 struct run_figure {
     double value, lo, hi;
+    double least, most; /* the value, or the bounds to which it is known */
 };
 
 /* What is kept of an operation of a run that is one of many. */

@@ -48,6 +48,8 @@ struct compare_words_row compare_words_row(const struct compare_metric *m);
 
 /* "34.8MiB/s +- 5.3%": a value, and how far the farther end of its interval is from it; "+- ?" if
  * that is infinite. */
+/* The value of a side, or its bounds. */
+struct units_text compare_words_value(enum run_metric metric, const struct compare_values *v);
 struct units_text compare_words_figure(enum run_metric metric, double value, double spread_frac);
 
 /* "-18.07%"; "-" if a figure is unknown or the first one is not positive. */

@@ -9,16 +9,16 @@
 #define MAX_ANSWERED 4   /* operations */
 #define END_ROOM     256 /* bytes of a text, for what comes after the operations */
 
-static struct units_text value_of(const struct compare_metric *m, double value)
+static struct units_text value_of(const struct compare_metric *m, const struct compare_values *v)
 {
-    return m->cmp.is_difference ? units_pct(100 * value) : metrics[m->metric].text(value);
+    return m->cmp.is_difference ? units_pct(100 * v->center) : compare_words_value(m->metric, v);
 }
 
 /* Appends "2604.5 -> 2438.6 obj/s, -4.9 %"; the unit comes once if both values have the same one.
  */
 static void append_values(struct compare_words_text *t, const struct compare_metric *m)
 {
-    struct units_text a = value_of(m, m->before.center), b = value_of(m, m->after.center);
+    struct units_text a = value_of(m, &m->before), b = value_of(m, &m->after);
     size_t n_a = strspn(a.s, "0123456789."), n_b = strspn(b.s, "0123456789.");
 
     if (strcmp(a.s + n_a, b.s + n_b) == 0)

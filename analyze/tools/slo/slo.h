@@ -26,6 +26,9 @@ struct slo_measure {
     double n_least;  /* least number of requests for an interval; 0: not known */
     const char *why; /* static: why there is no value or interval, or why the interval is
                         unreliable; "": there is nothing to say */
+    /* The value is known only to bounds, which are so far away; else 0. Bounds are sure: the guard
+     * widens only what is beyond them. */
+    double below, above;
 };
 
 struct slo_answer {
@@ -84,10 +87,11 @@ bool slo_report_make(struct slo_report *r, const struct analysis *a, const struc
                      struct err *e);
 void slo_report_free(struct slo_report *r);
 
-/* Words for people: the verdict, a value of the assertion's figure, and why it is undecided or what
- * else is to be said ("": nothing). */
+/* Words for people: the verdict, a value of the assertion's figure, what was measured, and why it
+ * is undecided or what else is to be said ("": nothing). */
 extern const char *const slo_verdict_names[];
 struct units_text slo_value_text(const struct slo_assertion *of, double value);
+struct units_text slo_measured_text(const struct slo_answer *a);
 struct slo_words {
     char s[320];
 };

@@ -453,9 +453,39 @@ static void test_v13_holm(void **state)
     assert_true(isnan(p[2]));
 }
 
+/* What bounds leave open adds up, and is no noise: with limits at the bounds, the interval is that
+ * of the farthest values. */
+static void test_bounds_add_up(void **state)
+{
+    (void)state;
+    const struct stats_ci x = {.ok = true,
+                               .why = "",
+                               .value = 10,
+                               .lo = 5,
+                               .hi = 20,
+                               .lo90 = 5,
+                               .hi90 = 20,
+                               .below = 5,
+                               .above = 10};
+    const double a[] = {10, 10.1, 9.9, 10.05}, b[] = {11, 11.1, 10.9, 11.05};
+    struct stats_cmp c;
+    struct err e = {0};
+
+    stats_cmp_single(STATS_QUANTILES, &x, &x, (struct stats_noise){STATS_NOISE_UNKNOWN, 0, 0}, &c);
+    assert_true(c.ok);
+    assert_true(fabs(c.lo - log(5. / 20)) < 1e-12 && fabs(c.hi - log(20. / 5)) < 1e-12);
+    assert_true(stats_cmp_groups(a, 4, b, 4, false, &c, &e));
+    const struct stats_cmp exact = c;
+    assert_true(exact.lo > 0 && exact.p < .05);
+    stats_loosen(&c, .2);
+    assert_true(c.lo90 <= exact.lo90 - .2 + 1e-12 && c.hi90 >= exact.hi90 + .2 - 1e-12);
+    assert_true(c.lo <= exact.lo - .2 && c.p > .05);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bounds_add_up),
         cmocka_unit_test(test_v10_groups),
         cmocka_unit_test(test_adjusted_intervals),
         cmocka_unit_test(test_differences_that_could_be),
