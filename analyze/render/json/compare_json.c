@@ -121,6 +121,8 @@ static void put_metric(struct json_out *w, const struct compare_metric *m)
     JSON_PUT_IF(w, "delta_frac", m->delta > 0, m->delta);
     JSON_MEMBERS(w, m, beyond_delta, mde_frac);
     JSON_PUT(w, "break_even_run_cv_frac", m->cmp.break_even);
+    JSON_PUT(w, "test", m->n_pairs > 0 ? "pairs" : compare_is_single(m) ? "single runs" : "groups");
+    JSON_PUT_IF(w, "n_pairs", m->n_pairs > 0, m->n_pairs);
     JSON_PUT(w, "assumptions", compare_words_assumption(m).s);
     JSON_PUT_IF(w, "why", !m->cmp.ok, m->cmp.why);
     if (json_out_open(w, "gate", m->gated)) {

@@ -95,11 +95,12 @@ static struct figures_sentence of_ab(const struct plan *p)
 {
     static const char *const words[] = {"No worse than the gates allow", "Worse than a gate allows",
                                         "Undecided"};
+    struct plan_judged first = plan_ab_judge(p->gates, p->n_gates, 0, p->points, p->n_points);
 
     return figures_say(
         "%s after %s, judged %s; the risk of error over all of these is below 5 %%%s",
         words[p->answer], units_counted((int64_t)p->n_points, "run").s,
-        units_counted((int64_t)plan_ab_looks(p->points, p->n_points), "time").s,
+        units_counted((int64_t)first.n_looks, "time").s,
         p->next.done ? "." : "; more runs follow.");
 }
 

@@ -69,7 +69,7 @@ static bool fill_values(struct compare_values *v, const struct compare_runs *run
                         struct err *e)
 {
     *v = (struct compare_values){.spread_frac = INFINITY};
-    if (!mem_new(&v->v, runs->n, e))
+    if (!mem_new(&v->v, runs->n, e) || !mem_new(&v->turns, runs->n, e))
         return false;
     for (int thin = 0; thin < 2 && v->n == 0; thin++) {
         for (size_t i = 0; i < runs->n; i++) {
@@ -79,6 +79,8 @@ static bool fill_values(struct compare_values *v, const struct compare_runs *run
             if (p == NULL || (why_thin(p, metric) != NULL) != thin)
                 continue;
             v->one = clear && has_clear(o, metric) ? o->clear[metric] : p->value[metric];
+            v->turns[v->n] =
+                (struct stats_turn){o->report.start_ns, o->report.end_ns, v->one.ci.value, false};
             v->v[v->n++] = v->one.ci.value;
             v->too_thin = why_thin(p, metric);
         }
@@ -132,6 +134,41 @@ static bool noise_of(const struct compare_options *o, const char *op, const stru
     return true;
 }
 
+/* Compares several runs a side. Their order chooses the test, and no figure does. */
+static bool test_groups(struct compare_metric *m, bool is_difference, struct err *e)
+{
+    const struct compare_values *a = &m->before, *b = &m->after;
+    struct stats_trend trend = {.p = 1};
+    struct stats_turn *v = NULL;
+    double *change = NULL;
+    size_t n = a->n + b->n, n_pairs = 0;
+    bool ok = mem_new(&v, n, e) && mem_new(&change, 2 * n, e);
+
+    for (size_t i = 0; ok && i < n; i++) {
+        v[i] = i < a->n ? a->turns[i] : b->turns[i - a->n];
+        v[i].value = is_difference ? v[i].value : log(v[i].value);
+        v[i].is_after = i >= a->n;
+    }
+    m->order = ok ? stats_pair(v, n, change, change + n, &n_pairs) : STATS_ANY_ORDER;
+    if (m->order == STATS_FIXED_ORDER)
+        ok = stats_trend(change + n, n_pairs, &trend, e);
+    m->drift_theta = trend.p < .05 ? trend.slope * (double)n_pairs : 0;
+    if (m->order == STATS_IN_TURNS)
+        ok = stats_cmp_pairs(change, n_pairs, is_difference, &m->cmp, e);
+    if (m->cmp.ok) {
+        double half = m->cmp.theta / 2, middle = 0;
+        for (m->n_pairs = 0; m->n_pairs < n_pairs; m->n_pairs++)
+            middle += change[n + m->n_pairs] / (double)n_pairs;
+        m->before.center = is_difference ? middle - half : exp(middle - half);
+        m->after.center = is_difference ? middle + half : exp(middle + half);
+    } else {
+        ok = ok && stats_cmp_groups(a->v, a->n, b->v, b->n, is_difference, &m->cmp, e);
+    }
+    free(v);
+    free(change);
+    return ok;
+}
+
 static bool test(struct compare_metric *m, const struct compare_options *o, const char *op,
                  struct err *e)
 {
@@ -153,8 +190,7 @@ static bool test(struct compare_metric *m, const struct compare_options *o, cons
         return true;
     }
     if (!compare_is_single(m))
-        return stats_cmp_groups(m->before.v, m->before.n, m->after.v, m->after.n, is_difference,
-                                &m->cmp, e);
+        return test_groups(m, is_difference, e);
     struct stats_noise noise;
     if (!noise_of(o, op, m->part, m->metric, &noise, e))
         return false;
@@ -214,7 +250,9 @@ static void respect_resolution(struct compare_metric *m, const struct compare *c
 static void metric_fini(struct compare_metric *m)
 {
     free(m->before.v);
+    free(m->before.turns);
     free(m->after.v);
+    free(m->after.turns);
 }
 
 static bool add_metrics(struct compare_op *op, const struct compare *c,
@@ -454,26 +492,29 @@ static bool check_twins(struct compare *c, const struct compare_options *o, stru
     return true;
 }
 
-static bool is_wholly_before(const struct compare_side *a, const struct compare_side *b)
+/* Warns of an order in which what changes with time looks like a difference. */
+static bool warn_order(struct compare *c, struct err *e)
 {
-    int64_t last_ns = INT64_MIN, first_ns = INT64_MAX;
-    for (size_t i = 0; i < a->n; i++)
-        last_ns = int64_max(last_ns, a->runs[i].start_ns);
-    for (size_t i = 0; i < b->n; i++)
-        first_ns = int64_min(first_ns, b->runs[i].start_ns);
-    return last_ns < first_ns;
+    for (size_t k = 0; k < c->n_ops; k++) {
+        const struct compare_metric *m = compare_leading(&c->ops[k]);
+        if (m != NULL && m->order == STATS_APART && m->cmp.n_a > 1 && m->cmp.n_b > 1)
+            return notes_add(&c->warnings, e, "order", NULL,
+                             "all runs of one side came before all of the other, so what changes "
+                             "with time looks like a difference: let the sides take turns");
+        if (m != NULL && m->drift_theta != 0 && role_is_benchmark(c->ops[k].role))
+            return notes_add(&c->warnings, e, "drift", NULL,
+                             "%s: %s drifts by %+.1f %% over the runs, and one side always came "
+                             "first, so it gains or loses by that: take runs in turns (ABBA)",
+                             c->ops[k].op, metrics[m->metric].name, 100 * expm1(m->drift_theta));
+    }
+    return true;
 }
 
 static bool warn_runs(struct compare *c, const struct compare_options *o, struct err *e)
 {
     size_t least = c->before.n < c->after.n ? c->before.n : c->after.n;
-    bool ok = true;
+    bool ok = warn_order(c, e);
 
-    if (least >= 2 &&
-        (is_wholly_before(&c->before, &c->after) || is_wholly_before(&c->after, &c->before)))
-        ok = notes_add(&c->warnings, e, "order", NULL,
-                       "all runs of one side came before all of the other, so what changes with "
-                       "time looks like a difference: let the sides take turns");
     if (ok && !c->single && least == 1 && c->before.n + c->after.n >= 4)
         ok = notes_add(&c->warnings, e, "one-run", NULL, "one side is a single run");
     if (ok && least >= 2 && least <= 3)

@@ -88,17 +88,21 @@ struct compare_option {
 struct compare_values {
     double *v; /* by run, of the n that have it */
     size_t n;
-    size_t n_failing;     /* further runs, without a value because their requests failed */
-    const char *too_thin; /* why none of the values is reliable; NULL: they are */
-    struct run_value one; /* n = 1 */
-    double center;        /* the value; of several runs the median, of fractions the mean */
-    double spread_frac;   /* "+-": the farther end of the 95 % CI, over center; inf: unknown */
+    struct stats_turn *turns; /* those runs with their times, as if all were before */
+    size_t n_failing;         /* further runs, without a value because their requests failed */
+    const char *too_thin;     /* why none of the values is reliable; NULL: they are */
+    struct run_value one;     /* n = 1 */
+    double center;            /* the value; of runs the median, of fractions or pairs the mean */
+    double spread_frac;       /* "+-": the farther end of the 95 % CI, over center; inf: unknown */
 };
 
 struct compare_metric {
     enum run_metric metric;
     const struct run_part *part; /* from some run that has it */
     struct compare_values before, after;
+    size_t n_pairs; /* cmp is by pairs of runs taken in turns; 0: it is not */
+    enum stats_order order;
+    double drift_theta; /* over all runs in a fixed order; 0: none is visible */
     struct stats_cmp cmp;
     bool in_family; /* p is adjusted; else exploratory */
     double p_holm;  /* NaN outside the family */

@@ -179,15 +179,16 @@ static bool fill_mde(struct compare_metric *m, size_t n_family, struct mde_cache
                      struct err *e)
 {
     double factor, wanted = fmax(fabs(m->cmp.theta), log1p(m->delta));
-    size_t lo = m->before.n < m->after.n ? m->before.n : m->after.n, hi = COMPARE_MOST_RUNS + 1;
+    size_t n_a = m->cmp.n_a, n_b = m->cmp.n_b, lo = n_a < n_b ? n_a : n_b,
+           hi = COMPARE_MOST_RUNS + 1;
 
-    if (!mde_factor(cache, m->before.n, m->after.n, n_family, &factor, e))
+    if (!mde_factor(cache, m->n_pairs > 0 ? 0 : n_a, n_b, n_family, &factor, e))
         return false;
     m->mde_frac = mde_of(m, factor);
     while (isinf(m->mde_frac) && lo + 1 < hi) {
         size_t n = (lo + hi) / 2;
 
-        if (!mde_factor(cache, n, n, n_family, &factor, e))
+        if (!mde_factor(cache, m->n_pairs > 0 ? 0 : n, n, n_family, &factor, e))
             return false;
         if (factor * m->cmp.sd > wanted)
             lo = n;

@@ -156,6 +156,8 @@ struct compare_words_text compare_words_assumption(const struct compare_metric *
                        : m->cmp.method == STATS_QUANTILES ? "effective order statistics within each"
                                                           : "difference of rates";
 
+    if (m->n_pairs > 0)
+        return say("t of the changes within %zu pairs, taken in turns", m->n_pairs);
     if (m->cmp.method == STATS_WELCH)
         return say("Welch's t over the %s of the runs", m->cmp.is_difference ? "rates" : "logs");
     if (m->cmp.method == STATS_ONE_MANY)

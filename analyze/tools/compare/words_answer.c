@@ -340,6 +340,8 @@ struct compare_words_text compare_words_answer(const struct compare *c)
                      n_answered - n_told == 1 ? "" : "s");
     if (n == 0)
         words_append(&t, "Nothing to compare.");
+    if (n > 0 && compare_leading(order[0]) != NULL && compare_leading(order[0])->n_pairs > 0)
+        words_append(&t, " %zu pairs, taken in turns.", compare_leading(order[0])->n_pairs);
     struct compare_words_text limits = compare_words_limits(c);
     if (limits.s[0] != '\0')
         words_append(&t, " The sides differ: %s.", limits.s);

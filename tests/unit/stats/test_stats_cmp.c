@@ -340,6 +340,44 @@ static void test_small_groups(void **state)
     statvec_assert_close(c.p, p, 1e-12);
 }
 
+/* ABBA, BAAB, by a clock that runs by 10 from run to run, and a drift of 3 from run to run: changes
+ * of 1 - 3 and 1 + 3. The runs are not in order. */
+static void test_pairs(void **state)
+{
+    (void)state;
+    static const bool sides[] = {0, 1, 1, 0, 1, 0, 0, 1};
+    struct stats_turn v[8];
+    double change[4], mean[4], f;
+    size_t n_pairs;
+    struct stats_cmp c;
+
+    for (size_t i = 0; i < 8; i++)
+        v[7 - i] = (struct stats_turn){10 * (int64_t)i, 10 * (int64_t)i + 10,
+                                       3 * (double)i + sides[i], sides[i]};
+    assert_int_equal(stats_pair(v, 8, change, mean, &n_pairs), STATS_IN_TURNS);
+    assert_int_equal(n_pairs, 4);
+    for (size_t i = 0; i < 4; i++) {
+        statvec_assert_close(change[i], i == 0 || i == 3 ? 4 : -2, 1e-12);
+        statvec_assert_close(mean[i], 2 + 6 * (double)i, 1e-12);
+    }
+    assert_true(stats_cmp_pairs(change, 4, false, &c, &e));
+    assert_true(c.ok && c.df == 3 && c.method == STATS_PAIRS);
+    statvec_assert_close(c.theta, 1, 1e-12);
+    statvec_assert_close(c.se, sqrt(12) / 2, 1e-12);
+    statvec_assert_close(c.hi, 1 + 3.182446305284263 * sqrt(12) / 2, 1e-9);
+    /* Pairs that do not vary: 2 of 2^4 ways to swap the sides. */
+    for (size_t i = 0; i < 4; i++)
+        change[i] = .25;
+    assert_true(stats_cmp_pairs(change, 4, false, &c, &e));
+    statvec_assert_close(c.p, .125, 1e-12);
+    change[0] = NAN;
+    assert_true(stats_cmp_pairs(change, 4, false, &c, &e));
+    assert_false(c.ok);
+    /* 1.156: a paired t of 8 pairs with a power of 80 %, from an independent simulation. */
+    assert_true(stats_mde_groups(0, 8, 1, &f, &e));
+    statvec_assert_close(f, 1.156, .02);
+}
+
 static void test_mde_of_groups(void **state)
 {
     (void)state;
@@ -468,6 +506,7 @@ int main(void)
         cmocka_unit_test(test_comparisons_without_an_answer),
         cmocka_unit_test(test_error_rates),
         cmocka_unit_test(test_small_groups),
+        cmocka_unit_test(test_pairs),
         cmocka_unit_test(test_mde_of_groups),
         cmocka_unit_test(test_mde_is_found),
         cmocka_unit_test(test_gate),
