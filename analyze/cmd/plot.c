@@ -1,4 +1,5 @@
 #include "analyze/render/plot/plot.h"
+#include "analyze/cmd/archive.h"
 #include "analyze/cmd/commands.h"
 #include "analyze/cmd/loaded.h"
 #include "analyze/cmd/options.h"
@@ -6,6 +7,7 @@
 #include "analyze/read/aggpipe.h"
 #include "analyze/render/plot/compare.h"
 #include "analyze/render/plot/plot.h"
+#include "analyze/tools/archive/columns.h"
 #include "libcommon/mem.h"
 #include "libcommon/suggest.h"
 #include "libcommon/visible.h"
@@ -151,6 +153,8 @@ static const struct cli_example examples[] = {
     {"s3analyze plot run.csv.zst --out charts", "all charts of a run, with their data"},
     {"s3analyze plot run.csv.zst --chart cdf --out cdf.png", "one picture"},
     {"s3analyze plot --before a*.zst --after b*.zst --out ab", "charts of a comparison"},
+    {"s3analyze plot --chart response --out curve.svg main/*.csv.zst pr/*.csv.zst",
+     "latency over throughput"},
     {0},
 };
 
@@ -298,6 +302,34 @@ static bool add_comparison(struct plot_set *set, const struct plot_given *o,
     return ok;
 }
 
+/* ---- Response curves ---- */
+
+static bool wants_response(const struct plot_given *o)
+{
+    bool wants = false;
+
+    for (size_t i = 0; i < o->charts.n; i++)
+        wants |= strcmp(o->charts.v[i], "response") == 0;
+    return wants;
+}
+
+static bool add_response(struct plot_set *set, const struct cli_args *args,
+                         const struct plot_given *o, const struct plot_options *how, struct err *e)
+{
+    const struct archive_given given = {o->filter, o->analysis, o->input, {.path = "-"}, false};
+    struct archive a = {0};
+    struct columns_table t = {.archive = &a};
+    bool ok = archive_read(&a, &given, args, ARCHIVE_AS_LEAST, e) &&
+              columns_select(&t, NULL, 0, (struct columns_order){.column = NULL}, e) &&
+              plot_add_response(set, &t, how, e);
+
+    for (size_t i = 0; ok && i < a.n_unread; i++)
+        visible_line(stderr, "%s: %s", args->program, a.unread[i].why);
+    free(t.rows);
+    archive_free(&a);
+    return ok;
+}
+
 /* ---- The command ---- */
 
 static bool check_charts(const struct plot_given *o, bool comparison, struct err *e)
@@ -343,6 +375,8 @@ static bool check_usage(const struct plot_given *o, const struct cli_args *args,
                        (int)(o->font_px * MIN_HEIGHT + BASE_FONT_PX - 1) / BASE_FONT_PX);
     if (format_of(o->out) != NULL && o->charts.n > 1)
         return err_set(e, "%s is one picture: choose one chart, or give a folder", o->out);
+    if (wants_response(o) && o->charts.n > 1)
+        return err_set(e, "--chart response is of systems: draw the other charts apart");
     return load_check_times(&o->filter, e) && check_charts(o, comparison, e);
 }
 
@@ -394,6 +428,7 @@ static bool draw(const struct cli_args *args, const struct plot_given *o, struct
         how.n_charts = 1;
     }
     ok = ok && (comparison                ? add_comparison(&set, o, &how, e)
+                : wants_response(o)       ? add_response(&set, args, o, &how, e)
                 : loaded_lacks_rows(args) ? add_without_rows(&set, args, o, &how, e)
                                           : add_run(&set, args, o, &how, e));
     ok = ok && say_missing(&set, &how, args, e) && plot_draw(&set, &how, e);
@@ -425,10 +460,14 @@ const struct cli_command cmd_plot = {
         "compare-runs of several runs. cdf and autoterm are only drawn if asked for by name. Of "
         "an aggregated capture there are errors, throughput, hosts, clients and groups, the "
         "durations of each 10 seconds.\n\n"
+        "--chart response is of systems: latency over throughput, a point for each level of "
+        "concurrency or rate, a line for each system, at most six. A folder is a system; of "
+        "captures in one folder, those of one s3load --label are. Each operation and size has its "
+        "own chart.\n\n"
         "A mixed run also has charts of all operations together. A single picture shows these, "
         "or the largest operation if the chart is of one. Of operations one after another it "
         "shows the benchmark. --op chooses another one.",
-    COMMANDS_TAKE("CAPTURE...", 0, CLI_ANY_NUMBER, struct plot_given),
+    COMMANDS_TAKE("CAPTURE|DIR...", 0, CLI_ANY_NUMBER, struct plot_given),
     .put_more = put_charts,
     .more_topic = "charts",
 };

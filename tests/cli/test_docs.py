@@ -45,7 +45,7 @@ CAPTURES = {
     "old/*.zst": "before", "old-*.csv.zst": "before", "new-*.csv.zst": "after",
     "run.sums.zst": "sums", "client-0.sums.zst": "sums", "client-1.sums.zst": "sums", "c0.sums.zst": "sums",
     "c1.sums.zst": "sums", "run.json.zst": "aggregate", "old.json.zst": "aggregate",
-    "a*.zst": "before", "b*.zst": "after", "nightly/*.csv.zst": "before",
+    "a*.zst": "before", "b*.zst": "after", "nightly/*.csv.zst": "before", "main/*.csv.zst": "before", "pr/*.csv.zst": "after",
     "ab.csv.zst": "get", "ab.tsv": "import/ab.tsv", "hey.csv": "import/hey.csv", "trace.json": "import/mc-trace.json",
     "logs/*": "import/s3.log",
     "run.profiles.zip": "profiles", "old.profiles.zip": "profiles",

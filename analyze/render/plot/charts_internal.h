@@ -58,7 +58,7 @@ struct plot_kind {
 extern const struct plot_kind plot_kind_throughput, plot_kind_hosts, plot_kind_latency,
     plot_kind_latency_heat, plot_kind_spectrum, plot_kind_host_latency, plot_kind_errors,
     plot_kind_cdf, plot_kind_latency_size, plot_kind_sizes, plot_kind_in_flight, plot_kind_clients,
-    plot_kind_autoterm, plot_kind_groups;
+    plot_kind_autoterm, plot_kind_groups, plot_kind_response;
 
 /* The first columns of each block "chart", and the values of those after the title: the start of
  * the run in seconds since 1970, and the ends of the axis in seconds into the run. */

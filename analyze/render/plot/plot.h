@@ -75,6 +75,15 @@ struct plan;
 bool plot_add_plan(struct plot_set *s, const struct plan *p, const struct plot_options *o,
                    struct err *e);
 
+/* Adds a response curve for each operation and size of a table, whose rows it sorts: latency over
+ * throughput, a point for each level of load, a line for each system. With a stem there is one: of
+ * the most requests. Adds nothing where no run has such figures. False: *e says why; wrong usage if
+ * there are more systems than PLOT_MOST_SYSTEMS, or runs differ in more than their load. */
+#define PLOT_MOST_SYSTEMS 6
+struct columns_table;
+bool plot_add_response(struct plot_set *s, struct columns_table *t, const struct plot_options *o,
+                       struct err *e);
+
 /* Draws the pictures beside their data with gnuplot, two at a time. Each appears whole or not at
  * all. The script CHART.gp reads the data, and writes a picture in the format of its suffix. The
  * scripts are in $S3ANALYZE_PLOTS, where `make install` puts them, or in the source tree that the

@@ -184,7 +184,7 @@ static bool make_key(struct cache_key *key, const char *path, enum run_basis bas
         return false;
     uint64_t hash = XXH3_64bits_withSeed(real, strlen(real), (XXH64_hash_t)basis);
     snprintf(key->name, sizeof key->name, "%04x", (unsigned)(hash % N_ENTRIES));
-    snprintf(key->s, sizeof key->s, "s3analyze-cache/4 %.80s %s\n%s %d %s\n", version_string,
+    snprintf(key->s, sizeof key->s, "s3analyze-cache/5 %.80s %s\n%s %d %s\n", version_string,
              state_of(&program).s, state_of(&st).s, (int)basis, real);
     key->is_settled = st.st_mtim.tv_sec < now.tv_sec - UNSETTLED_S &&
                       st.st_ctim.tv_sec < now.tv_sec - UNSETTLED_S;
@@ -230,8 +230,8 @@ static bool pass_run(const struct body *b, struct run_kept *r)
     size_t n_ops = r->n_ops;
     bool ok = pass_bytes(b, &r->source, sizeof r->source) &&
               pass_bytes(b, &r->start_ns, sizeof r->start_ns) &&
-              pass_bytes(b, &r->has_problem, sizeof r->has_problem) && pass_text(b, &r->kind) &&
-              pass_text(b, &r->finding) && pass_text(b, &options) &&
+              pass_bytes(b, &r->has_problem, sizeof r->has_problem) && pass_text(b, &r->label) &&
+              pass_text(b, &r->kind) && pass_text(b, &r->finding) && pass_text(b, &options) &&
               pass_bytes(b, &n_ops, sizeof n_ops);
 
     if (ok && !b->writes) {
@@ -447,6 +447,46 @@ static bool label_runs(struct archive *a, struct err *e)
     return true;
 }
 
+/* Returns the full path of the folder that holds a file, for the caller to free. NULL: out of
+ * memory. */
+static char *folder_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = slash == NULL ? strdup(".") : strndup(path, (size_t)(slash - path) + 1);
+    char *full = folder != NULL ? realpath(folder, NULL) : NULL;
+
+    if (full == NULL)
+        return folder;
+    free(folder);
+    return full;
+}
+
+static bool name_systems(struct archive *a, struct err *e)
+{
+    char **folders = NULL;
+    const char **names = NULL;
+    bool one_folder = true, ok = mem_cleared(&folders, a->n, e) && mem_new(&names, a->n, e);
+
+    for (size_t i = 0; ok && i < a->n; i++) {
+        names[i] = folders[i] = folder_of(a->runs[i].path);
+        ok = folders[i] != NULL || mem_none(e);
+        one_folder &= ok && strcmp(folders[i], folders[0]) == 0;
+    }
+    if (ok)
+        paths_shorten(names, a->n);
+    for (size_t i = 0; ok && i < a->n; i++) {
+        const char *label = a->runs[i].kept.label;
+
+        snprintf(a->runs[i].system.s, sizeof a->runs[i].system.s, "%s",
+                 one_folder && label != NULL ? label : names[i]);
+    }
+    for (size_t i = 0; folders != NULL && i < a->n; i++)
+        free(folders[i]);
+    free(folders);
+    free(names);
+    return ok;
+}
+
 bool archive_load(struct archive *a, const struct archive_paths *paths,
                   const struct run_options *how, bool with_cache, struct err *e)
 {
@@ -468,7 +508,7 @@ bool archive_load(struct archive *a, const struct archive_paths *paths,
     for (size_t i = 0; i < a->n_unread; i++)
         a->unread[i].is_newest =
             was_written_since(a->unread[i].path, a->runs[a->n - 1].kept.start_ns);
-    return label_runs(a, e);
+    return label_runs(a, e) && name_systems(a, e);
 }
 
 void archive_free(struct archive *a)
@@ -494,11 +534,23 @@ const struct run_kept_op *archive_op_named(const struct run_kept *r, const char 
     return NULL;
 }
 
+double archive_value(const struct run_kept_op *op, enum run_metric metric)
+{
+    double v = op->figure[metric].value;
+
+    return isfinite(v) && (v > 0 || metrics[metric].kind == METRIC_DIFFERENCE) ? v : NAN;
+}
+
+enum run_metric archive_rate_metric(const struct run_kept_op *op)
+{
+    return op->figure[RUN_THROUGHPUT].value > 0 && !op->sizes_differ ? RUN_THROUGHPUT : RUN_OBJECTS;
+}
+
 /* Means of random sizes and shares may differ by four standard errors: of the mean of sizes whose
- * standard deviation is twice the mean, of the share of an operation. has_asked: both runs recorded
- * for how long they were to run, which is compared in place of how long they did. */
-static bool ops_differ(const struct run_kept_op *a, const struct run_kept_op *b, bool has_asked,
-                       struct archive_difference *d)
+ * standard deviation is twice the mean, of the share of an operation. Concurrency is not compared
+ * at_any_load; the duration is not if any_duration. */
+static bool ops_differ(const struct run_kept_op *a, const struct run_kept_op *b, bool at_any_load,
+                       bool any_duration, struct archive_difference *d)
 {
     const double *x = a->setting, *y = b->setting;
     double rarity = sqrt(1 / x[RUN_OPERATIONS] + 1 / y[RUN_OPERATIONS]);
@@ -509,8 +561,8 @@ static bool ops_differ(const struct run_kept_op *a, const struct run_kept_op *b,
     for (enum run_setting k = RUN_OPERATIONS + 1; k < RUN_N_SETTINGS; k++) {
         double chance = 4 * rarity * (k == RUN_OBJECT_SIZE ? 2 : fmax(x[k], y[k]));
 
-        if ((k == RUN_DURATION_S && has_asked) || !compare_spans_differ(k, &p, &q, chance) ||
-            compare_is_outcome(k, &p, &q))
+        if ((k == RUN_DURATION_S && any_duration) || (k == RUN_CONCURRENCY && at_any_load) ||
+            !compare_spans_differ(k, &p, &q, chance) || compare_is_outcome(k, &p, &q))
             continue;
         const char *name = run_setting_names[k].title;
         snprintf(d->what, sizeof d->what, "%c%s of %.60s", tolower(name[0]), name + 1, a->op);
@@ -535,10 +587,11 @@ static bool has_more(const struct run_kept *a, const struct run_kept *b, char te
     return k < a->n_ops;
 }
 
-bool archive_differ(const struct run_kept *a, const struct run_kept *b,
-                    struct archive_difference *d)
+bool archive_differ_at(const struct run_kept *a, const struct run_kept *b, bool at_any_load,
+                       struct archive_difference *d)
 {
-    const char *option = compare_differing_option(a->options, b->options);
+    const char *option = compare_differing_option(a->options, b->options, at_any_load);
+    /* For how long runs were to run is compared in place of how long they did. */
     bool has_asked = json_object_get(a->options, "duration_ns") != NULL &&
                      json_object_get(b->options, "duration_ns") != NULL;
 
@@ -550,7 +603,7 @@ bool archive_differ(const struct run_kept *a, const struct run_kept *b,
         const struct run_kept_op *other = archive_op_named(b, a->ops[k].op);
 
         if (other != NULL && !(a->ops[k].is_beside && other->is_beside) &&
-            ops_differ(&a->ops[k], other, has_asked, d))
+            ops_differ(&a->ops[k], other, at_any_load, has_asked || at_any_load, d))
             return true;
     }
     if (option != NULL) {
@@ -563,4 +616,10 @@ bool archive_differ(const struct run_kept *a, const struct run_kept *b,
     snprintf(d->a, sizeof d->a, "%s", run_sources[a->source]);
     snprintf(d->b, sizeof d->b, "%s", run_sources[b->source]);
     return a->source != b->source;
+}
+
+bool archive_differ(const struct run_kept *a, const struct run_kept *b,
+                    struct archive_difference *d)
+{
+    return archive_differ_at(a, b, false, d);
 }

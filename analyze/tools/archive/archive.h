@@ -19,6 +19,9 @@ struct archive_label archive_label(const char *name);
 struct archive_run {
     char *path;
     struct archive_label label;
+    /* The system that it is of: the name of its folder (paths_shorten); if all runs lie in one
+     * folder, what s3load --label named it. */
+    struct archive_label system;
     struct run_kept kept;
 };
 
@@ -68,8 +71,18 @@ struct archive_difference {
 
 /* Whether the runs differ in a setting, so that they are no repetitions of each other: operations
  * of the benchmark and their settings (those that cmp compares), options of s3load, kind of file. A
- * setting that a run does not state differs from none. */
+ * setting that a run does not state differs from none. at_any_load: concurrency, rate and duration
+ * may differ, as between the points of a response curve. */
+bool archive_differ_at(const struct run_kept *a, const struct run_kept *b, bool at_any_load,
+                       struct archive_difference *d);
 bool archive_differ(const struct run_kept *a, const struct run_kept *b,
                     struct archive_difference *d);
+
+/* Returns a figure of an operation; NaN: it has none, or one that has no logarithm. */
+double archive_value(const struct run_kept_op *op, enum run_metric metric);
+
+/* Returns the throughput that an operation is judged by: objects/s if sizes differ or there are no
+ * bytes. */
+enum run_metric archive_rate_metric(const struct run_kept_op *op);
 
 #endif

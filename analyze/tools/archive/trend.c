@@ -50,7 +50,6 @@ static int newest_first(const void *a, const void *b)
 static bool add_series(struct trend_group *g, const char *op, enum run_metric metric, struct err *e)
 {
     struct trend_series *s = &g->series[g->n_series];
-    bool is_share = metrics[metric].kind == METRIC_DIFFERENCE;
     size_t n = 0;
 
     *s = (struct trend_series){.op = op, .metric = metric, .last_z = NAN};
@@ -58,9 +57,8 @@ static bool add_series(struct trend_group *g, const char *op, enum run_metric me
         return false;
     for (size_t i = 0; i < g->n; i++) {
         const struct run_kept_op *x = archive_op_named(&g->runs[i]->kept, op);
-        double v = x != NULL ? x->figure[metric].value : NAN;
 
-        s->v[i] = isfinite(v) && (v > 0 || is_share) ? v : NAN;
+        s->v[i] = x != NULL ? archive_value(x, metric) : NAN;
         n += s->v[i] > 0;
     }
     if (n > 0)
@@ -80,10 +78,9 @@ static bool fill_series(struct trend_group *g, struct err *e)
         return false;
     for (size_t k = 0; k < first->n_ops; k++) {
         const struct run_kept_op *op = &first->ops[k];
-        bool has_rate = op->figure[RUN_THROUGHPUT].value > 0 && !op->sizes_differ;
 
         if (!op->is_beside &&
-            (!add_series(g, op->op, has_rate ? RUN_THROUGHPUT : RUN_OBJECTS, e) ||
+            (!add_series(g, op->op, archive_rate_metric(op), e) ||
              !add_series(g, op->op, RUN_P50, e) || !add_series(g, op->op, RUN_P99, e) ||
              !add_series(g, op->op, RUN_ERRORS, e)))
             return false;

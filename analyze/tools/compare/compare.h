@@ -69,8 +69,9 @@ struct compare_setting {
 
 /* Returns the first of the settings of s3load that two runs both recorded (recorded.h) which
  * differs; NULL: none. Those that rows show do not count, but how long a run was to be does: rows
- * show how long it was. The hosts may differ: they are what is compared. */
-const char *compare_differing_option(const json_t *a, const json_t *b);
+ * show how long it was. The hosts may differ: they are what is compared. at_any_load: neither
+ * the duration counts, nor the rate of two runs that had one. */
+const char *compare_differing_option(const json_t *a, const json_t *b, bool at_any_load);
 
 /* Writes a setting of s3load as JSON, cut to 70 characters. False: out of memory. */
 #define COMPARE_OPTION_TEXT 80

@@ -453,6 +453,8 @@ static bool keep(struct run *r, struct err *e)
         for (size_t i = 0; i < RUN_N_COMPARED; i++)
             x->figure[i] = figure_of(&r->ops[k], i);
     }
+    if (r->recorded.label[0] != '\0' && !mem_text(&to->label, r->recorded.label, e))
+        return false;
     return worst == NULL || (mem_text(&to->kind, worst->kind->name, e) &&
                              mem_text(&to->finding, worst->sentence, e));
 }
@@ -462,10 +464,18 @@ void run_free_kept(struct run_kept *k)
     for (size_t i = 0; i < k->n_ops; i++)
         free(k->ops[i].op);
     free(k->ops);
+    free(k->label);
     free(k->kind);
     free(k->finding);
     json_decref(k->options);
     *k = (struct run_kept){0};
+}
+
+double run_rate(const struct run_kept *r)
+{
+    double per_s = json_number_value(json_object_get(r->options, "rate"));
+
+    return per_s > 0 ? per_s : NAN;
 }
 
 /* ---- The run ---- */

@@ -96,11 +96,15 @@ struct run_kept {
     enum run_basis source; /* what the file has, or less: what it was reduced to */
     int64_t start_ns;
     json_t *options;      /* settings that s3load recorded; NULL: none */
+    char *label;          /* what s3load --label named it; NULL: nothing */
     bool has_problem;     /* the worst finding is a problem */
     char *kind, *finding; /* of the worst finding: its name and its sentence; NULL: there is none */
     struct run_kept_op *ops;
     size_t n_ops;
 };
+
+/* Returns the rate that s3load asked for, requests/s; NaN: none, or it did not record one. */
+double run_rate(const struct run_kept *r);
 
 struct run_op {
     const char *op;                 /* borrowed from `kept` */

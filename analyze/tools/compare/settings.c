@@ -120,7 +120,7 @@ static bool is_measured(const char *name)
     return is;
 }
 
-const char *compare_differing_option(const json_t *a, const json_t *b)
+const char *compare_differing_option(const json_t *a, const json_t *b, bool at_any_load)
 {
     const char *name;
     json_t *value;
@@ -128,9 +128,11 @@ const char *compare_differing_option(const json_t *a, const json_t *b)
     json_object_foreach((json_t *)a, name, value)
     {
         const json_t *other = json_object_get(b, name);
-        bool is_shown = is_measured(name) && strcmp(name, "duration_ns") != 0;
+        bool is_shown = is_measured(name) && (at_any_load || strcmp(name, "duration_ns") != 0);
 
-        if (other != NULL && !is_shown && strcmp(name, "host") != 0 && !json_equal(value, other))
+        if (other != NULL && !is_shown && strcmp(name, "host") != 0 && !json_equal(value, other) &&
+            !(at_any_load && strcmp(name, "rate") == 0 && json_number_value(value) > 0 &&
+              json_number_value(other) > 0))
             return name;
     }
     return NULL;
