@@ -95,6 +95,16 @@ void sheet_item(struct sheet *s, enum text_style style, const char *fmt, ...)
     ADD(SHEET_ITEM, style);
 }
 
+enum text_style sheet_verdict_style(enum exit_code code)
+{
+    return code == EXIT_DONE ? TEXT_GOOD : code == EXIT_FAILED ? TEXT_ERROR : TEXT_WARNING;
+}
+
+void sheet_verdict(struct sheet *s, enum exit_code code, const char *fmt, ...)
+{
+    ADD(SHEET_VERDICT, sheet_verdict_style(code));
+}
+
 void sheet_cell(struct sheet *s, const char *fmt, ...)
 {
     ADD(SHEET_CELL, TEXT_PLAIN);

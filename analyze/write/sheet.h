@@ -13,13 +13,14 @@
 #include <stdio.h>
 #include <string.h>
 
-enum text_style { TEXT_PLAIN, TEXT_HEADING, TEXT_FAINT, TEXT_WARNING, TEXT_ERROR };
+enum text_style { TEXT_PLAIN, TEXT_HEADING, TEXT_FAINT, TEXT_GOOD, TEXT_WARNING, TEXT_ERROR };
 
 enum sheet_kind {
     SHEET_TITLE, /* of a section */
     SHEET_LINE,
     SHEET_GAP,
     SHEET_ITEM, /* of a list */
+    SHEET_VERDICT,
     SHEET_TABLE,
     SHEET_HEADINGS, /* a row */
     SHEET_ROW,
@@ -64,6 +65,13 @@ void sheet_line(struct sheet *s, enum text_style style, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 void sheet_item(struct sheet *s, enum text_style style, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* Adds what a report concludes: pages show it in a box, with a sign. The colour of every verdict
+ * follows from its code: EXIT_FAILED (a problem, slower, missed) is red; EXIT_UNDECIDED (a doubt
+ * that limits what may be concluded) is amber; EXIT_DONE is green. */
+void sheet_verdict(struct sheet *s, enum exit_code code, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+enum text_style sheet_verdict_style(enum exit_code code);
 
 /* Adds an empty line to text, unless the entry before is one. */
 void sheet_gap(struct sheet *s);

@@ -64,7 +64,8 @@ bool sheet_write_markdown(const struct sheet *s, FILE *f, struct err *e)
 {
     for (size_t i = 0; i < s->n;) {
         const struct sheet_entry *x = &s->v[i];
-        bool shown = sheet_is_shown(x, true), strong = x->style == TEXT_WARNING;
+        bool shown = sheet_is_shown(x, true),
+             strong = x->style >= TEXT_WARNING || x->kind == SHEET_VERDICT;
 
         if (x->kind == SHEET_TABLE) {
             i = put_table(s, i, f);

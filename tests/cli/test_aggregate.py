@@ -381,7 +381,7 @@ class Outputs(AggregateTest):
         data = json.loads(page.split('<script type="application/json" id="data">')[1].split("</script>")[0])
         self.assertEqual(data["analysis"], self.s3analyze("analyze", "--json", path).json())
         # The first screen: a sentence, a badge, findings with links, the course.
-        for text in ('<p class="headline">DELETE, GET, PUT mixed', "Read the findings before the figures. 1 problem",
+        for text in ('<p class="headline">DELETE, GET, PUT mixed', "1 problem",
                      '<a href="#op0-errors">errors</a>', '<figure id="timeline"', "\u00d7 failed requests"):
             self.assertTrue(text in page, text)
         failed = data["course"]["series"][0]["failed"]

@@ -126,7 +126,13 @@ class Slo(CliTest):
         self.assertIn(first, markdown.splitlines()[0])
         html = page.read_text()
         self.assertLess(html.index("<main>"), html.index(first))
-        self.assertLess(html.index(first), html.index('class="badge'))
+        self.assertLess(html.index(first), html.index('class="headline'))
+        self.assertIn('class="badge bad"', html)
+        # Those that were missed come first.
+        rows = re.findall(r'<tr class="(bad|warned|good)"><th[^>]*>(\w+)', html.split('class="headline')[0])
+        self.assertEqual([verdict for _, verdict in rows][0], "missed")
+        self.assertEqual({dict(bad="missed", warned="undecided", good="met")[css] for css, _ in rows},
+                         {verdict for _, verdict in rows})
         self.assertEqual(list(report)[1], "slo")
         answers = report["slo"]["assertions"]
         self.assertEqual({a["op"] for a in answers}, {"GET", "PUT", "DELETE", "STAT", None})

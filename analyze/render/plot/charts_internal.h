@@ -40,7 +40,7 @@ struct plot_kind {
     const struct plot_kind *else_kind; /* drawn instead of it if not; NULL: none */
     bool of_parties; /* also drawn of all operations together if only series are known of them */
     bool is_by_name; /* drawn only if it is asked for by name */
-    bool is_detail;  /* left out of a brief report for one of several operations */
+    bool is_course;  /* left out of pages, which have a timeline of their own */
     /* Whether there is data to draw; NULL: always. */
     bool (*has_data)(const struct plot_data *p);
     /* Whether it shows more than other charts do; NULL: always. `all`: the data of all operations

@@ -186,7 +186,7 @@ static bool write_run_chart(FILE *f, const void *ctx, const char *title)
 static bool is_due(const struct plot_kind *kind, const struct plot_data *p,
                    const struct plot_data *all, const struct plot_options *o)
 {
-    if ((o->brief && kind->is_detail && p->index >= 0) ||
+    if ((o->with_readings && kind->is_course) ||
         (p->index < 0 && !p->a->total.present && !kind->of_parties) ||
         (kind->of_requests && p->a->dataset->n_tables == 0) ||
         (kind->has_data != NULL && !kind->has_data(p)))

@@ -22,9 +22,8 @@ struct plot_options {
                                   has its own */
     const char *const *charts; /* names; n_charts 0: those that show something */
     size_t n_charts;
-    const char *label;   /* before every title; NULL: none */
-    bool benchmark_only; /* not of operations that ran before it, to prepare it */
-    bool brief; /* without charts that are details (plot_kind.is_detail) of single operations */
+    const char *label;              /* before every title; NULL: none */
+    bool benchmark_only;            /* not of operations that ran before it, to prepare it */
     const bool *operations;         /* which are drawn, one for each; NULL: all */
     bool no_titles;                 /* pictures without a title, for a report that has its own */
     const char *format;             /* "svg", "png", "pdf", in any case */

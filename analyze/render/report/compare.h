@@ -26,6 +26,8 @@ bool compare_csv(const struct compare *c, bool safe, FILE *f, struct err *e);
 /* Problems of the runs. */
 void compare_sheet_faults(struct sheet *s, const struct compare *c);
 /* One table of all operations, with a line for each metric: both sides, the change, p and n. */
+/* A row for each measured operation, in the colour of its verdict. */
+void compare_sheet_cells(struct sheet *s, const struct compare *c);
 void compare_sheet_table(struct sheet *s, const struct compare *c);
 /* The table of operation k alone. */
 void compare_sheet_metrics(struct sheet *s, const struct compare *c, size_t k);

@@ -213,7 +213,7 @@ static enum text_style style_of(const struct compare_metric *m)
     case STATS_WORSE:
         return TEXT_ERROR;
     case STATS_BETTER:
-        return TEXT_HEADING;
+        return TEXT_GOOD;
     case STATS_SAME:
     case STATS_SAME_WITHIN_RUN:
     case STATS_DIFFERS:
@@ -458,11 +458,7 @@ void compare_sheet_gate(struct sheet *s, const struct compare *c)
 {
     if (!c->has_gate)
         return;
-    sheet_line(s,
-               c->gate == EXIT_DONE     ? TEXT_HEADING
-               : c->gate == EXIT_FAILED ? TEXT_ERROR
-                                        : TEXT_WARNING,
-               "Limits of the gate:");
+    sheet_line(s, sheet_verdict_style(c->gate), "Limits of the gate:");
     for (size_t k = 0; k < c->n_ops; k++) {
         size_t n = 0;
         for (size_t i = 0; i < c->ops[k].n_metrics; i++) {
@@ -481,11 +477,31 @@ void compare_sheet_gate(struct sheet *s, const struct compare *c)
 
 /* ---- Text ---- */
 
+void compare_sheet_cells(struct sheet *s, const struct compare *c)
+{
+    sheet_table(s, "llllll", "Operations");
+    SHEET_HEADINGS(s, "", c->before.name, c->after.name, "Throughput", "p50", "p99");
+    for (size_t k = 0; k < c->n_ops; k++) {
+        const struct compare_op *op = &c->ops[k];
+        const struct compare_metric *m = compare_leading(op);
+        const struct compare_metric *p50 = compare_metric_of(op, RUN_P50);
+        const struct compare_metric *p99 = compare_metric_of(op, RUN_P99);
+
+        if (m == NULL || !compare_is_measured(c, op))
+            continue;
+        struct compare_words_row r = compare_words_row(m);
+        SHEET_ROW(s, style_of(m), op->op, r.before, r.after, compare_words_short(m).s,
+                  p50 != NULL ? compare_words_short(p50).s : "-",
+                  p99 != NULL ? compare_words_short(p99).s : "-");
+    }
+}
+
 bool compare_text(const struct compare *c, const struct sheet_form *form, FILE *f, struct err *e)
 {
     struct sheet s = {0};
+    struct compare_words_text why;
 
-    sheet_line(&s, compare_n_faulty(c) > 0 ? TEXT_WARNING : TEXT_HEADING, "%s",
+    sheet_line(&s, sheet_verdict_style(compare_words_judge(c, &why)), "%s",
                compare_words_answer(c).s);
     compare_sheet_gate(&s, c);
     sheet_gap(&s);

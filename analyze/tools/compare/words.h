@@ -66,6 +66,11 @@ extern const char compare_words_ci[], compare_words_p[], compare_words_mde[],
  * Each has its change with the 95 % interval, what could not be seen, durations, and carriers. */
 struct compare_words_text compare_words_answer(const struct compare *c);
 
+/* Judges a comparison: EXIT_FAILED if an operation became worse or the gate failed; EXIT_UNDECIDED
+ * if something limits what may be concluded; else EXIT_DONE. *why is the worst of it, then what
+ * limits it: "GET: slower, -21 %; 1 of 6 runs had a problem (below); ...". */
+enum exit_code compare_words_judge(const struct compare *c, struct compare_words_text *why);
+
 /* Returns what a card says first of a metric: "no change shown", or the change. */
 struct compare_words_text compare_words_short(const struct compare_metric *m);
 

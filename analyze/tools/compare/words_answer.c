@@ -308,6 +308,61 @@ static bool goes_before(const struct compare *c, const struct compare_op *a,
     return u != v ? u < v : x > y;
 }
 
+/* Appends "GET: slower, -21 %" if an operation became worse, and its errors before its rate. False:
+ * it did not. What differs only unless runs vary is no verdict. */
+static bool append_worse(struct compare_words_text *t, const struct compare *c,
+                         const struct compare_op *op)
+{
+    const struct compare_metric *errors = compare_metric_of(op, RUN_ERRORS);
+    const struct compare_metric *m = head_of(c, op);
+
+    if (!compare_is_measured(c, op) || urgency_of(c, op) != IS_WORSE)
+        return false;
+    const char *between = t->s[0] != '\0' ? "; " : "";
+    if (op->runs[1].n_dead > op->runs[0].n_dead) {
+        words_append(t, "%s%.24s: no request of %s succeeded", between, op->op,
+                     units_counted((int64_t)op->runs[1].n_dead, "run").s);
+        return true;
+    }
+    m = errors != NULL && errors->verdict == STATS_WORSE ? errors : m;
+    if (m == NULL || m->verdict != STATS_WORSE)
+        return false;
+    words_append(t, "%s%.24s: %s%s, %s", between, op->op, metrics[m->metric].worse,
+                 m == errors ? " errors" : "", words_percent_of(m, compare_theta(m)).s);
+    return true;
+}
+
+enum exit_code compare_words_judge(const struct compare *c, struct compare_words_text *why)
+{
+    size_t n_worse = 0, n_open = 0;
+
+    *why = (struct compare_words_text){""};
+    for (size_t k = 0; k < c->n_ops; k++) {
+        const struct compare_metric *m = compare_leading(&c->ops[k]);
+        bool worse = append_worse(why, c, &c->ops[k]);
+
+        n_worse += worse;
+        n_open += !worse && compare_is_measured(c, &c->ops[k]) &&
+                  (m == NULL || m->verdict == STATS_DIFFERS || m->verdict == STATS_INCONCLUSIVE ||
+                   m->verdict == STATS_NOT_ENOUGH_DATA);
+    }
+    if (c->has_gate && c->gate == EXIT_FAILED && n_worse == 0)
+        words_append(why, "%s", compare_words_gate(c).s);
+    if (n_worse == 0)
+        words_append(why, "%s%s", why->s[0] != '\0' ? " " : "",
+                     n_open > 0 ? "No verdict on " : "Nothing became worse");
+    if (n_worse == 0 && n_open > 0)
+        words_append(why, "%s", units_counted((int64_t)n_open, "operation").s);
+    size_t n_limits = n_open + compare_n_faulty(c) + compare_n_limits(c);
+    if (compare_n_faulty(c) > 0)
+        words_append(why, "; %s", compare_words_faulty(c).s);
+    else if (compare_n_limits(c) > 0)
+        words_append(why, "; settings of the runs differ (below)");
+    if (c->has_gate)
+        return c->gate == EXIT_DONE && n_limits > 0 ? EXIT_UNDECIDED : c->gate;
+    return n_worse > 0 ? EXIT_FAILED : n_limits > 0 ? EXIT_UNDECIDED : EXIT_DONE;
+}
+
 struct compare_words_text compare_words_answer(const struct compare *c)
 {
     struct compare_words_text t = {""};

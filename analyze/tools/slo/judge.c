@@ -58,6 +58,11 @@ enum slo_verdict slo_verdict(const struct slo_report *r)
     return all;
 }
 
+enum exit_code slo_code(enum slo_verdict v)
+{
+    return v == SLO_MET ? EXIT_DONE : v == SLO_MISSED ? EXIT_FAILED : EXIT_UNDECIDED;
+}
+
 double slo_margin(const struct slo_report *r)
 {
     double least = r->n > 0 ? INFINITY : 0;

@@ -61,6 +61,8 @@ void slo_judge(struct slo_answer *a);
 /* Returns the verdict of all assertions: missed if one is missed, else undecided if one is, else
  * met. */
 enum slo_verdict slo_verdict(const struct slo_report *r);
+/* Returns the exit code that tells a verdict. */
+enum exit_code slo_code(enum slo_verdict v);
 
 /* Returns the smallest margin of all assertions; 0: none is known. */
 double slo_margin(const struct slo_report *r);
