@@ -4,6 +4,7 @@
 
 #include "libcommon/slice.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #ifndef RECORD_MAX_ROW_BYTES
@@ -29,6 +30,7 @@ struct record {
     int64_t n_objects;
     uint64_t cat;
     uint32_t thread;
+    bool is_lane; /* no thread is known: `thread` is one that the reader gave it */
     struct slice op, client, endpoint, file, error;
 };
 

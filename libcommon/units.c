@@ -365,6 +365,21 @@ struct units_text units_real_duration(double ns)
     return units_duration(ns >= 0x1p63 ? INT64_MAX : ns < -0x1p63 ? INT64_MIN : (int64_t)round(ns));
 }
 
+struct units_text units_bounds(double least_ns, double most_ns)
+{
+    const struct units_text least = units_real_duration(least_ns),
+                            most = units_real_duration(most_ns);
+    const char *unit = least.s + strspn(least.s, "0123456789.");
+
+    if (isinf(most_ns))
+        return units_format("%s and more (bounds)", least.s);
+    if (strcmp(least.s, most.s) == 0)
+        return least;
+    if (strcmp(unit, most.s + strspn(most.s, "0123456789.")) != 0)
+        return units_format("%s to %s (bounds)", least.s, most.s);
+    return units_format("%.*s to %s (bounds)", (int)(unit - least.s), least.s, most.s);
+}
+
 struct units_text units_size(double bytes)
 {
     return binary(bytes, false);

@@ -56,6 +56,10 @@ struct units_text units_duration(int64_t ns);
  * years. */
 struct units_text units_real_duration(double ns);
 
+/* A duration that is known only to bounds: "5.9 to 7.0ms (bounds)", "734us to 2.14s (bounds)". As
+ * units_real_duration if that shows both alike. An infinite end: "5.9ms and more (bounds)". */
+struct units_text units_bounds(double least_ns, double most_ns);
+
 /* "512B", "1.95KiB", "98.0MiB", "321.4GiB", "1MiB". */
 struct units_text units_size(double bytes);
 

@@ -68,7 +68,7 @@ set output out
 set encoding utf8
 set datafile separator "\t"
 set datafile columnheaders
-set datafile missing "NaN"
+# A NaN breaks a line. With `set datafile missing` gnuplot would draw through it.
 
 set border 3 linewidth 1 linecolor rgb c_faint
 set grid ytics linetype 1 linewidth 1 linecolor rgb c_grid

@@ -1,6 +1,8 @@
 #include "analyze/cmd/archive.h"
 
+#include "analyze/base/paths.h"
 #include "analyze/cmd/options.h"
+#include "analyze/cmd/sides.h"
 #include "analyze/read/aggpipe.h"
 #include "analyze/render/report/words.h"
 #include "analyze/write/outfile.h"
@@ -24,7 +26,7 @@ static bool wants_cache(const struct archive_given *o, const struct archive_path
 }
 
 bool archive_read(struct archive *a, const struct archive_given *o, const struct cli_args *args,
-                  bool as_one_kind, struct err *e)
+                  enum archive_as as, struct err *e)
 {
     struct run_options how = {.filter = &o->filter, .input = &o->input, .analysis = &o->analysis};
     struct archive_paths paths = {0};
@@ -34,8 +36,12 @@ bool archive_read(struct archive *a, const struct archive_given *o, const struct
 
     ok = ok && output_spares(&o->output, names, paths.n, e) && output_fits(&o->output, args, e) &&
          aggpipe_spool(names, paths.n, e);
-    if (ok && as_one_kind && options_first(names, paths.n, RUN_OF_SUMS) != NULL)
+    if (ok && as == ARCHIVE_AS_SUMS && options_first(names, paths.n, RUN_OF_SUMS) != NULL)
         how.basis = RUN_OF_SUMS;
+    if (ok && as == ARCHIVE_AS_LEAST) {
+        how.basis = sides_basis(RUN_OF_REQUESTS, names, paths.n);
+        ok = paths_differ(names, paths.n, e); /* a run counts once */
+    }
     ok = ok && archive_load(a, &paths, &how, wants_cache(o, &paths), e);
     archive_free_paths(&paths);
     return ok;

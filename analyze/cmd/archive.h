@@ -39,10 +39,17 @@ extern const struct cli_option archive_cache_table[];
         .input = {.say_dropped = options_say_dropped}, .output = {.path = "-" }                    \
     }
 
+/* What runs are reduced to, so that their figures are of one kind. */
+enum archive_as {
+    ARCHIVE_AS_THEY_ARE,
+    ARCHIVE_AS_SUMS,  /* if some are sums */
+    ARCHIVE_AS_LEAST, /* the least that one of them has, as cmp does it */
+};
+
 /* Checks that the outputs can be written, then finds and reads the runs that the operands name.
- * With as_one_kind all runs are reduced to sums if some are sums. Call archive_free in any case. */
+ * Call archive_free in any case. */
 bool archive_read(struct archive *a, const struct archive_given *o, const struct cli_args *args,
-                  bool as_one_kind, struct err *e);
+                  enum archive_as as, struct err *e);
 
 /* Writes the report, and the page if one is wanted. The writers get `ctx`. */
 struct archive_writers {

@@ -57,6 +57,7 @@ static const struct cli_group groups[] = {
 static const struct cli_example examples[] = {
     {"s3analyze cmp monday.csv.zst tuesday.csv.zst", "two runs"},
     {"s3analyze cmp --before a*.zst --after b*.zst", "two groups of runs: 5 or more are best"},
+    {"s3analyze cmp --markdown main/ pr/", "matrices of runs: a comment for a pull request"},
     {"s3analyze cmp --history 'old/*.zst' --gate throughput:5%,p99:10% a.zst b.zst",
      "fail if it got worse"},
     {0},
@@ -172,10 +173,11 @@ static bool check_usage(const struct cmp_given *o, const struct cli_args *args, 
     if (!sides_check(&o->sides, args, "BEFORE AFTER", e))
         return false;
     if (!sides_given(&o->sides) && args->n_operands != 2)
-        return err_set(e,
-                       "cmp needs two captures, not %zu; several runs a side: --before A... "
-                       "--after B... (a pattern for --history goes in quotes)",
-                       args->n_operands);
+        return err_set(
+            e,
+            "cmp needs two captures or folders, not %zu; several runs a side: --before A... "
+            "--after B... (a pattern for --history goes in quotes)",
+            args->n_operands);
     if (!load_check_times(&o->filter, e) || !output_fits(&o->output, args, e))
         return false;
     if (has_run_cv && o->history.n > 0)
@@ -186,29 +188,27 @@ static bool check_usage(const struct cmp_given *o, const struct cli_args *args, 
     return true;
 }
 
-static bool compare(const struct cli_args *args, const struct cmp_given *o, double run_cv_frac,
+static bool compare(const struct cli_args *args, const struct cmp_given *o, struct sides *sides,
                     const struct compare_gate *gates, enum exit_code *code, struct err *e)
 {
-    struct sides sides = {0};
     struct sides_runs history = {0};
     struct plot_traces traces = {0};
     struct compare c = {0};
     const struct output_page page = {&o->output, &o->filter, &o->analysis, args};
-    bool ok = load_all(&sides, &history, &traces, o, e);
+    bool ok = load_all(sides, &history, &traces, o, e);
     const struct compare_options how = {
-        .run_cv_frac = run_cv_frac,
+        .run_cv_frac = cli_given(args, "run-cv") ? o->run_cv_pct / 100 : NAN,
         .history = history.v,
         .n_history = history.n,
         .gates = gates,
         .n_gates = o->gate.n,
+        .hides_folders = o->output.markdown,
     };
 
-    ok = ok && sides_check_alike(&sides, &history, "cmp", e) &&
-         sides_compare(&c, &sides, &o->sides, &how, e) && write_report(&c, o, e) &&
+    ok = ok && sides_compare(&c, sides, &o->sides, &how, e) && write_report(&c, o, e) &&
          output_page(&page, write_page, &(struct paged){&c, &traces}, e);
     *code = c.has_gate ? c.gate : EXIT_DONE;
     compare_free(&c);
-    sides_free(&sides);
     sides_runs_free(&history);
     plot_traces_free(&traces);
     return ok;
@@ -219,7 +219,7 @@ static int run(const struct cli_args *args, void *options)
     struct cmp_given *o = options;
     struct err e = {0};
     enum exit_code code = EXIT_FAILED;
-    double run_cv_frac = cli_given(args, "run-cv") ? o->run_cv_pct / 100 : NAN;
+    struct sides sides = {0};
     struct compare_gate *gates;
 
     if (!mem_cleared(&gates, o->gate.n, &e))
@@ -229,12 +229,15 @@ static int run(const struct cli_args *args, void *options)
         o->sides.before = (struct cli_list){&args->operands[0], 1};
         o->sides.after = (struct cli_list){&args->operands[1], 1};
     }
-    if (!right || !spares_captures(o, &e) || !compare_parse_gates(&o->gate, gates, &e)) {
+    if (!right || !sides_find(&sides, &o->sides, &e) || !spares_captures(o, &e) ||
+        !compare_parse_gates(&o->gate, gates, &e)) {
         free(gates);
+        sides_free(&sides);
         return cli_wrong_usage(args, "%s", e.msg);
     }
-    bool ok = output_can_write(&o->output, &e) && compare(args, o, run_cv_frac, gates, &code, &e);
+    bool ok = output_can_write(&o->output, &e) && compare(args, o, &sides, gates, &code, &e);
     free(gates);
+    sides_free(&sides);
     return ok ? (int)code : cli_failed(args, &e);
 }
 
@@ -249,7 +252,10 @@ const struct cli_command cmd_cmp = {
         "comparison of single runs never calls anything a change. It gives the break-even run CV: "
         "if runs vary by less, the difference is real. Several runs a side are compared run by "
         "run: Welch's t tests of the logs, Holm-adjusted over throughput, p50 and p99 of all "
-        "operations. Runs of a side must have the same settings.\n\n"
+        "operations.\n\n"
+        "Runs with several settings are compared cell by cell; a cell is an operation with its "
+        "settings. The captures of a side may be in a folder. One sentence tells all cells, then "
+        "each has a row, the worst first, and -v all figures. --cell chooses some.\n\n"
         "--gate METRIC:PCT allows that much worsening of " METRIC_GATES " (percentage points). The "
         "exit status is 0 if all are shown to be within their "
         "limits, 1 if one is shown to be worse, 3 if the runs do not decide it. No gate is for an "

@@ -118,7 +118,6 @@ static enum exit_code show_next(const struct cli_args *args, const struct plan *
 static bool show(const struct cli_args *args, const struct plan_given *o, enum exit_code *code,
                  struct err *e)
 {
-    static const enum exit_code codes[] = {EXIT_DONE, EXIT_FAILED, EXIT_UNDECIDED};
     const struct archive_writers writers = {plan_sheet, o->common.output.json ? plan_json : NULL,
                                             plan_html};
     struct plan p = {0};
@@ -129,7 +128,7 @@ static bool show(const struct cli_args *args, const struct plan_given *o, enum e
         *code = show_next(args, &p);
     if (ok && !o->next) {
         ok = archive_write(&o->common, args, &writers, &p, e);
-        *code = codes[p.answer];
+        *code = slo_code(p.answer);
     }
     plan_free(&p);
     return ok;

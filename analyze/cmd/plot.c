@@ -1,4 +1,5 @@
 #include "analyze/render/plot/plot.h"
+#include "analyze/cmd/archive.h"
 #include "analyze/cmd/commands.h"
 #include "analyze/cmd/loaded.h"
 #include "analyze/cmd/options.h"
@@ -6,6 +7,7 @@
 #include "analyze/read/aggpipe.h"
 #include "analyze/render/plot/compare.h"
 #include "analyze/render/plot/plot.h"
+#include "analyze/tools/archive/columns.h"
 #include "libcommon/mem.h"
 #include "libcommon/suggest.h"
 #include "libcommon/visible.h"
@@ -151,6 +153,8 @@ static const struct cli_example examples[] = {
     {"s3analyze plot run.csv.zst --out charts", "all charts of a run, with their data"},
     {"s3analyze plot run.csv.zst --chart cdf --out cdf.png", "one picture"},
     {"s3analyze plot --before a*.zst --after b*.zst --out ab", "charts of a comparison"},
+    {"s3analyze plot --chart response --out curve.svg main/*.csv.zst pr/*.csv.zst",
+     "latency over throughput"},
     {0},
 };
 
@@ -277,24 +281,49 @@ static bool add_without_rows(struct plot_set *set, const struct cli_args *args,
 
 /* ---- Charts of a comparison ---- */
 
-static bool add_comparison(struct plot_set *set, const struct plot_given *o,
+static bool add_comparison(struct plot_set *set, const struct plot_given *o, struct sides *sides,
                            const struct plot_options *how, struct err *e)
 {
     struct run_options reading = {
         .filter = &o->filter, .input = &o->input, .analysis = &o->analysis};
     const struct compare_options plain = {.run_cv_frac = NAN};
     struct plot_traces traces = {0};
-    struct sides sides = {0};
     struct compare c = {0};
     bool ok = sides_spool(&o->sides, &reading.basis, e) &&
-              sides_load(&sides, &o->sides, &reading, &traces, e) &&
-              sides_check_alike(&sides, &(struct sides_runs){0}, "plot --out OUT", e) &&
-              sides_compare(&c, &sides, &o->sides, &plain, e) &&
+              sides_load(sides, &o->sides, &reading, &traces, e) &&
+              sides_compare(&c, sides, &o->sides, &plain, e) &&
               plot_add_compare(set, &c, &traces, how, e);
 
     compare_free(&c);
     plot_traces_free(&traces);
-    sides_free(&sides);
+    return ok;
+}
+
+/* ---- Response curves ---- */
+
+static bool wants_response(const struct plot_given *o)
+{
+    bool wants = false;
+
+    for (size_t i = 0; i < o->charts.n; i++)
+        wants |= strcmp(o->charts.v[i], "response") == 0;
+    return wants;
+}
+
+static bool add_response(struct plot_set *set, const struct cli_args *args,
+                         const struct plot_given *o, const struct plot_options *how, struct err *e)
+{
+    const struct archive_given given = {o->filter, o->analysis, o->input, {.path = "-"}, false};
+    struct archive a = {0};
+    struct columns_table t = {.archive = &a};
+    bool ok = archive_read(&a, &given, args, ARCHIVE_AS_LEAST, e) &&
+              columns_select(&t, NULL, 0, (struct columns_order){.column = NULL}, e) &&
+              plot_add_response(set, &t, how, e);
+
+    for (size_t i = 0; ok && i < a.n_unread; i++)
+        visible_line(stderr, "%s: %s", args->program, a.unread[i].why);
+    free(t.rows);
+    archive_free(&a);
     return ok;
 }
 
@@ -343,6 +372,8 @@ static bool check_usage(const struct plot_given *o, const struct cli_args *args,
                        (int)(o->font_px * MIN_HEIGHT + BASE_FONT_PX - 1) / BASE_FONT_PX);
     if (format_of(o->out) != NULL && o->charts.n > 1)
         return err_set(e, "%s is one picture: choose one chart, or give a folder", o->out);
+    if (wants_response(o) && o->charts.n > 1)
+        return err_set(e, "--chart response is of systems: draw the other charts apart");
     return load_check_times(&o->filter, e) && check_charts(o, comparison, e);
 }
 
@@ -368,7 +399,8 @@ static bool say_missing(const struct plot_set *set, const struct plot_options *h
     return true;
 }
 
-static bool draw(const struct cli_args *args, const struct plot_given *o, struct err *e)
+static bool draw(const struct cli_args *args, const struct plot_given *o, struct sides *sides,
+                 struct err *e)
 {
     static const char *const one_chart[] = {"throughput"}, *const one_change[] = {"compare-change"};
     bool comparison = sides_given(&o->sides);
@@ -393,7 +425,8 @@ static bool draw(const struct cli_args *args, const struct plot_given *o, struct
         how.charts = comparison ? one_change : one_chart;
         how.n_charts = 1;
     }
-    ok = ok && (comparison                ? add_comparison(&set, o, &how, e)
+    ok = ok && (comparison                ? add_comparison(&set, o, sides, &how, e)
+                : wants_response(o)       ? add_response(&set, args, o, &how, e)
                 : loaded_lacks_rows(args) ? add_without_rows(&set, args, o, &how, e)
                                           : add_run(&set, args, o, &how, e));
     ok = ok && say_missing(&set, &how, args, e) && plot_draw(&set, &how, e);
@@ -404,12 +437,15 @@ static bool draw(const struct cli_args *args, const struct plot_given *o, struct
 
 static int run(const struct cli_args *args, void *options)
 {
-    const struct plot_given *o = options;
+    struct plot_given *o = options;
+    struct sides sides = {0};
     struct err e = {0};
 
     if (!check_usage(o, args, &e))
         return cli_wrong_usage(args, "%s", e.msg);
-    bool ok = aggpipe_spool(args->operands, args->n_operands, &e) && draw(args, o, &e);
+    bool ok = sides_find(&sides, &o->sides, &e) &&
+              aggpipe_spool(args->operands, args->n_operands, &e) && draw(args, o, &sides, &e);
+    sides_free(&sides);
     return ok ? EXIT_DONE : cli_failed(args, &e);
 }
 
@@ -425,10 +461,14 @@ const struct cli_command cmd_plot = {
         "compare-runs of several runs. cdf and autoterm are only drawn if asked for by name. Of "
         "an aggregated capture there are errors, throughput, hosts, clients and groups, the "
         "durations of each 10 seconds.\n\n"
+        "--chart response is of systems: latency over throughput, a point for each level of "
+        "concurrency or rate, a line for each system, at most six. A folder is a system; of "
+        "captures in one folder, those of one s3load --label are. Each operation and size has its "
+        "own chart.\n\n"
         "A mixed run also has charts of all operations together. A single picture shows these, "
         "or the largest operation if the chart is of one. Of operations one after another it "
         "shows the benchmark. --op chooses another one.",
-    COMMANDS_TAKE("CAPTURE...", 0, CLI_ANY_NUMBER, struct plot_given),
+    COMMANDS_TAKE("CAPTURE|DIR...", 0, CLI_ANY_NUMBER, struct plot_given),
     .put_more = put_charts,
     .more_topic = "charts",
 };

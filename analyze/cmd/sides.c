@@ -1,24 +1,24 @@
 #include "analyze/cmd/sides.h"
 
-#include "analyze/base/paths.h"
-#include "analyze/cmd/output.h"
 #include "analyze/read/aggpipe.h"
-#include "analyze/tools/archive/archive.h"
 #include "libcommon/mem.h"
 
-#include <stdio.h>
+#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 const struct cli_option sides_table[] = {
     {"before", CLI_OPERANDS, offsetof(struct sides_options, before), "CAPTURE...",
-     .help = "runs before"},
+     .help = "runs before, or folders of them"},
     {"after", CLI_OPERANDS, offsetof(struct sides_options, after), "CAPTURE...",
-     .help = "runs after"},
+     .help = "runs after, or folders of them"},
     {"before-name", CLI_STRING, offsetof(struct sides_options, before_name), "NAME",
      .help = "what to call them"},
     {"after-name", CLI_STRING, offsetof(struct sides_options, after_name), "NAME",
      .help = "what to call them"},
+    {"cell", CLI_LIST, offsetof(struct sides_options, cells), "KEY=VALUE,...",
+     .help = "of several cells only some: op=GET, size=64KiB, c=8 (threads), hosts=4 ..."},
     {0},
 };
 
@@ -30,6 +30,9 @@ bool sides_given(const struct sides_options *o)
 bool sides_check(const struct sides_options *o, const struct cli_args *args, const char *operands,
                  struct err *e)
 {
+    for (size_t i = 0; i < o->cells.n; i++)
+        if (strchr(o->cells.v[i], '=') == NULL)
+            return err_set(e, "--cell %s: write KEY=VALUE, as in size=64KiB", o->cells.v[i]);
     if (!sides_given(o))
         return true;
     if (args->n_operands > 0)
@@ -78,6 +81,96 @@ void sides_runs_free(struct sides_runs *r)
     *r = (struct sides_runs){0};
 }
 
+/* ---- Folders ---- */
+
+static bool is_folder(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* Notes how many other files a folder has, with the name of one of them. */
+static bool note_others(struct sides *s, const char *folder, struct err *e)
+{
+    struct dirent **names;
+    const char *other = NULL;
+    size_t n = 0;
+    int n_all = scandir(folder, &names, NULL, alphasort);
+
+    for (int i = 0; i < n_all; i++)
+        if (*names[i]->d_name != '.' && !archive_is_capture(names[i]->d_name) && n++ == 0)
+            other = names[i]->d_name;
+    bool ok = other == NULL || notes_add(&s->notes, e, "not-captures", NULL,
+                                         "%s: left out what is no capture by its name: %s%s",
+                                         folder, other, n > 1 ? " and others" : "");
+    for (int i = 0; i < n_all; i++)
+        free(names[i]);
+    if (n_all >= 0)
+        free(names);
+    return ok;
+}
+
+/* Without a folder the list stays as it was given. */
+static bool find_captures(struct sides *s, struct archive_paths *found, struct cli_list *list,
+                          struct err *e)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < list->n; i++)
+        any |= is_folder(list->v[i]);
+    if (!any)
+        return true;
+    if (!archive_find(found, list->v, list->n, e))
+        return false;
+    for (size_t i = 0; i < list->n; i++)
+        if (is_folder(list->v[i]) && !note_others(s, list->v[i], e))
+            return false;
+    *list = (struct cli_list){(const char **)found->v, found->n};
+    return true;
+}
+
+bool sides_find(struct sides *s, struct sides_options *o, struct err *e)
+{
+    return find_captures(s, &s->found[0], &o->before, e) &&
+           find_captures(s, &s->found[1], &o->after, e);
+}
+
+/* ---- Runs ---- */
+
+/* Reads the runs of a side; `found` has those of folders, which may be damaged. */
+static bool load_side(struct sides *s, struct sides_runs *r, const struct cli_list *paths,
+                      const struct archive_paths *found, const struct cli_list *picked,
+                      const struct run_options *how, struct err *e)
+{
+    struct err why = {0};
+
+    if (!mem_room(&r->v, paths->n + 1, e))
+        return false;
+    for (size_t i = 0; i < paths->n; i++) {
+        if (run_load(&r->v[r->n], paths->v[i], how, &why)) {
+            bool any = picked->n == 0;
+
+            for (size_t k = 0; k < r->v[r->n].kept.n_ops; k++)
+                any |= compare_is_picked(&r->v[r->n].kept, k, picked);
+            if (any)
+                r->n++;
+            else
+                run_free(&r->v[r->n]);
+            continue;
+        }
+        run_free(&r->v[r->n]);
+        if (!archive_is_found(found, paths->v[i]))
+            return err_pass(e, &why);
+        if (!notes_add(&s->notes, e, "not-read", NULL, "left out: %s", why.msg))
+            return false;
+    }
+    if (r->n == 0 && why.msg[0] == '\0')
+        return err_usage(e, "no run of %s has a cell with --cell %s",
+                         r == &s->before ? "before" : "after", picked->v[0]);
+    return r->n > 0 || err_pass(e, &why);
+}
+
 bool sides_load(struct sides *s, const struct sides_options *o, const struct run_options *how,
                 struct plot_traces *traces, struct err *e)
 {
@@ -87,17 +180,20 @@ bool sides_load(struct sides *s, const struct sides_options *o, const struct run
         traced.seen_ctx = traces;
         traces->is_after = false;
     }
-    if (!sides_runs_add(&s->before, o->before.v, o->before.n, &traced, e))
+    if (!load_side(s, &s->before, &o->before, &s->found[0], &o->cells, &traced, e))
         return false;
     if (traces != NULL)
         traces->is_after = true;
-    return sides_runs_add(&s->after, o->after.v, o->after.n, &traced, e);
+    return load_side(s, &s->after, &o->after, &s->found[1], &o->cells, &traced, e);
 }
 
 void sides_free(struct sides *s)
 {
     sides_runs_free(&s->before);
     sides_runs_free(&s->after);
+    for (size_t i = 0; i < 2; i++)
+        archive_free_paths(&s->found[i]);
+    notes_free(&s->notes);
 }
 
 static struct compare_side side(const struct sides_runs *r, const char *name, const char *usual)
@@ -105,77 +201,16 @@ static struct compare_side side(const struct sides_runs *r, const char *name, co
     return (struct compare_side){name != NULL ? name : usual, r->v, r->n};
 }
 
-static const char *const pooled[] = {" --before", " --after", " --history"};
-#define HISTORY    2
-#define MOST_SHOWN 700 /* bytes of a command in a message */
-
-/* Writes a side's option with those of its runs that are alike with `like`; if none are, with those
- * that are alike with the first of them. */
-static void put_alike(FILE *f, size_t side, const struct sides_runs *a, const struct run *like)
-{
-    struct archive_difference d;
-    bool is_first = true;
-    size_t k = 0;
-
-    while (k < a->n && archive_differ(&like->kept, &a->v[k].kept, &d))
-        k++;
-    for (size_t i = 0; i < a->n; i++) {
-        if (archive_differ(k < a->n ? &like->kept : &a->v->kept, &a->v[i].kept, &d))
-            continue;
-        fputs(is_first || side == HISTORY ? pooled[side] : "", f);
-        output_word(f, a->v[i].path);
-        is_first = false;
-    }
-}
-
-/* Checks the runs of v[at]; the message has those of both sides, or of the history, that are like
- * the first of them. */
-static bool check_one(const struct sides_runs *const v[], size_t at, const char *command,
-                      struct err *e)
-{
-    const struct run *first = v[at]->v;
-    struct archive_difference d;
-    char *text = NULL;
-    size_t i = 1, n = 0;
-
-    while (i < v[at]->n && !archive_differ(&first->kept, &first[i].kept, &d))
-        i++;
-    if (i >= v[at]->n)
-        return true;
-    FILE *f = open_memstream(&text, &n);
-    for (size_t k = 0; f != NULL && k <= HISTORY; k++)
-        if ((k == HISTORY) == (at == HISTORY))
-            put_alike(f, k, v[k], first);
-    if (f == NULL || fclose(f) != 0)
-        return mem_none(e);
-    const char *names[] = {first->path, first[i].path};
-    paths_shorten(names, 2);
-    err_usage(e,
-              "%s runs count as repetitions, but these differ in %s: %s (%s) and %s (%s). Give "
-              "runs that are alike: s3analyze %s%s%s",
-              pooled[at] + 1, d.what, d.a, archive_label(names[0]).s, d.b,
-              archive_label(names[1]).s, command, at == HISTORY ? " BEFORE AFTER" : "",
-              n <= MOST_SHOWN ? text : " ... (s3analyze trend shows which)");
-    free(text);
-    return false;
-}
-
-bool sides_check_alike(const struct sides *s, const struct sides_runs *history, const char *command,
-                       struct err *e)
-{
-    const struct sides_runs *runs[] = {&s->before, &s->after, history};
-    bool ok = true;
-
-    for (size_t i = 0; ok && i < sizeof runs / sizeof *runs; i++)
-        ok = check_one(runs, i, command, e);
-    return ok;
-}
-
 bool sides_compare(struct compare *c, const struct sides *s, const struct sides_options *o,
                    const struct compare_options *how, struct err *e)
 {
     const struct compare_side before = side(&s->before, o->before_name, "before");
     const struct compare_side after = side(&s->after, o->after_name, "after");
+    struct compare_options own = *how;
 
-    return compare_run(c, &before, &after, how, e);
+    own.picked = &o->cells;
+    bool ok = compare_run(c, &before, &after, &own, e);
+    for (size_t i = 0; ok && i < s->notes.n; i++)
+        ok = notes_add(&c->warnings, e, s->notes.v[i].code, NULL, "%s", s->notes.v[i].message);
+    return ok;
 }

@@ -4,8 +4,8 @@
 #define S3_ANALYZE_CMD_SIDES_H
 
 #include "analyze/render/plot/compare.h"
+#include "analyze/tools/archive/archive.h"
 #include "analyze/tools/compare/compare.h"
-#include "analyze/tools/compare/run.h"
 #include "libcommon/cli.h"
 #include "libcommon/err.h"
 
@@ -13,8 +13,9 @@
 #include <stddef.h>
 
 struct sides_options {
-    struct cli_list before, after;        /* captures */
+    struct cli_list before, after;        /* captures, and folders of captures */
     const char *before_name, *after_name; /* NULL: "before", "after" */
+    struct cli_list cells;                /* KEY=VALUE: compare only these */
 };
 
 /* Option table for the struct above. */
@@ -48,20 +49,21 @@ void sides_runs_free(struct sides_runs *r);
 
 /* The runs of both sides. Starts zeroed. */
 struct sides {
+    struct archive_paths found[2]; /* what folders hold, before and after */
     struct sides_runs before, after;
+    struct notes notes; /* files of folders that were left out */
 };
 
-/* Reads the captures of both sides and, unless `traces` is NULL, what charts need. The caller calls
+/* Replaces folders in the lists of *o by their captures; *s owns the names. The caller calls
  * sides_free in any case. */
+bool sides_find(struct sides *s, struct sides_options *o, struct err *e);
+
+/* Reads the captures of both sides and, unless `traces` is NULL, what charts need. Runs without
+ * a cell that is asked for are left out. So is a file of a folder that cannot be read; it is noted.
+ */
 bool sides_load(struct sides *s, const struct sides_options *o, const struct run_options *how,
                 struct plot_traces *traces, struct err *e);
 void sides_free(struct sides *s);
-
-/* Checks that runs which count as repetitions of each other have the same settings
- * (archive_differ): those of each side, and those of the history. False: wrong usage; the message
- * names the setting and gives the `command` for runs that are alike. */
-bool sides_check_alike(const struct sides *s, const struct sides_runs *history, const char *command,
-                       struct err *e);
 
 /* Calls compare_run on the two sides under their names; *c borrows runs and names. */
 bool sides_compare(struct compare *c, const struct sides *s, const struct sides_options *o,

@@ -136,8 +136,7 @@ static bool aggregate(const struct aggregate_given *o, const struct cli_args *ar
     struct sums s = {0};
     bool ok = output_can_write(&o->output, e) && options_have_rows(args, e) &&
               load_dataset(&d, args->operands, args->n_operands, &all, &o->input, e) &&
-              load_ran_together(&d, &o->input, e) &&
-              sums_of_dataset(&s, &d, (unsigned)o->input.threads, e) &&
+              load_ran_together(&d, &o->input, e) && load_sums_of_dataset(&s, &d, &o->input, e) &&
               sums_save(&s, o->output.path, output_replaces(&o->output), e);
 
     sums_free(&s);
@@ -164,9 +163,9 @@ const struct cli_command cmd_aggregate = {
         "Writes sums by second, host, client, operation and class of sizes, and histograms of "
         "durations, times to first byte and rates, in place of single requests (docs/sums.md). "
         "analyze, cmp and merge read such a file. Requests, errors, bytes and objects are exact, "
-        "percentiles within 0.1 %. What needs single requests is lost, such as confidence "
-        "intervals of percentiles, first accesses, and figures between two seconds.\n\n"
+        "percentiles within 0.1 %, with the intervals of p50, p90 and p99. What needs single "
+        "requests is lost, such as first accesses, and figures between two seconds.\n\n"
         "Several captures are read as if merged. Sums can also be merged later: the result is "
-        "the same to the byte.",
+        "the same, but for the intervals, which it lacks.",
     COMMANDS_ON_CAPTURES(struct aggregate_given),
 };

@@ -49,7 +49,7 @@ static bool judge(const struct cli_args *args, const struct trend_given *o, enum
     struct trend t = {0};
     const struct archive_writers writers = {trend_sheet, o->common.output.json ? trend_json : NULL,
                                             trend_html};
-    bool ok = archive_read(&a, &o->common, args, true, e) && trend_find(&t, &a, e);
+    bool ok = archive_read(&a, &o->common, args, ARCHIVE_AS_SUMS, e) && trend_find(&t, &a, e);
 
     t.shows_last = o->check_last;
     *code = o->check_last ? t.last : EXIT_DONE;

@@ -168,6 +168,8 @@ static bool take(struct recorded *r, const char *text, struct err *e)
 
         if (r->n_runs == 0 && json_is_object(settings))
             r->settings = json_incref(settings);
+        if (r->n_runs == 0)
+            json_in_text(r->label, sizeof r->label, o, "label");
         if (r->n_runs++ == 0 && before != NULL)
             snprintf(r->preparation, sizeof r->preparation, "%s", before);
         else if (before == NULL || strcmp(r->preparation, before) != 0)

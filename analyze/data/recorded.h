@@ -64,6 +64,7 @@ struct recorded {
     struct recorded_imports imports;
     struct recorded_damage damage;
     struct machine machine; /* the machines of all runs */
+    char label[80];         /* of the first run: what --label named it; "": nothing */
     char preparation[16];   /* operation of the requests before the benchmark; "": not recorded */
     char error[512];        /* of the first run that failed */
     json_t *settings;       /* owned; object: settings of the first run; NULL: not given */

@@ -306,6 +306,7 @@ bool recfile_read(const char *path, const struct recfile_options *options,
             }
         free(r.ahead);
         rowtext_fini(&r.seam.carry);
+        free(r.lanes);
         info->compressed = r.source.compressed;
         info->n_file_bytes = r.source.seekable ? r.source.size : r.n_read;
         info->n_lines = r.seam.n_lines;

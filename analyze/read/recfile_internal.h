@@ -23,6 +23,12 @@ struct rowtext {
     size_t n, cap;
 };
 
+/* Threads of requests whose own are not known, in order of the ends of their last requests. */
+struct lane {
+    int64_t free_ns;
+    uint32_t number;
+};
+
 /* The state at the end of a unit's text, from which the next unit goes on. */
 struct seam {
     struct rowtext carry; /* the beginning of a row */
@@ -88,6 +94,8 @@ struct reader {
     /* Only the thread that commits may use these. */
     struct seam seam;
     uint32_t input;
+    struct lane *lanes;
+    size_t n_lanes, lanes_cap;
 };
 
 /* One reading thread and what it needs. */

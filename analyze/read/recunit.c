@@ -1,5 +1,6 @@
 #include "analyze/read/recfile_internal.h"
 #include "analyze/read/rowfields.h"
+#include "libcommon/mem.h"
 
 #include <string.h>
 
@@ -9,8 +10,14 @@
 #define BESIDE_MIN_BYTES_ALONE (512u << 10)
 /* Rows that a unit may hold before it waits for its turn. */
 #define MAX_HELD_ROWS          65536
+/* More requests at a time than clients have; the time to put one in order grows with them. */
+#define MAX_LANES              16384
+#define LANES_COMMENT                                                                              \
+    "# s3analyze/import/1 {\"event\":\"import\",\"from\":\"an op-log\",\"start_ns\":0,"            \
+    "\"duration_ns\":0,\"absent\":\"threads, and requests that its logger "                        \
+    "dropped\",\"cut\":false}"
 /* Rows that the head holds between two commits: few enough to stay in the cache. */
-#define HEAD_HELD_ROWS         4096
+#define HEAD_HELD_ROWS 4096
 
 /* Marks a unit that cannot be read without knowing the text before it. Returns false. */
 static bool give_up(struct recunit *u)
@@ -19,14 +26,50 @@ static bool give_up(struct recunit *u)
     return false;
 }
 
+/* ---- Requests without threads ---- */
+
+/* Gives a request the lane that has been free for the shortest time when it starts, or a new one.
+ * That makes the fewest lanes if requests come in order of their ends, or of their starts. */
+static bool take_lane(struct reader *r, struct recunit *u, struct record *row)
+{
+    size_t low = 0, high = r->n_lanes;
+
+    if (r->n_lanes == 0 && !recstate_emit_comment(r, u, LANES_COMMENT, sizeof LANES_COMMENT - 1))
+        return false;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (r->lanes[middle].free_ns <= row->start_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    row->thread = low > 0 ? r->lanes[low - 1].number : (uint32_t)r->n_lanes;
+    size_t at = low > 0 ? low - 1 : 0;
+    if (low == 0) {
+        if (r->n_lanes == MAX_LANES)
+            return recstate_fail(u, "more than 16384 requests at a time");
+        if (!mem_fit(&r->lanes, &r->lanes_cap, r->n_lanes + 1, NULL))
+            return recstate_fail(u, "out of memory");
+        memmove(r->lanes + 1, r->lanes, r->n_lanes++ * sizeof *r->lanes);
+    }
+    for (; at + 1 < r->n_lanes && r->lanes[at + 1].free_ns < row->end_ns; at++)
+        r->lanes[at] = r->lanes[at + 1];
+    r->lanes[at] = (struct lane){row->end_ns, row->thread};
+    return true;
+}
+
 /* ---- Events of a unit's parser ---- */
 
-static bool on_rows(void *ctx, const struct record *rows, size_t n)
+static bool on_rows(void *ctx, struct record *rows, size_t n)
 {
     struct recworker *w = ctx;
     struct recunit *u = w->unit;
     const struct recfile_sink *sink = w->reader->sink;
 
+    if (rows[n - 1].is_lane && !u->head)
+        return give_up(u);
+    if (rows[n - 1].is_lane && !take_lane(w->reader, u, &rows[n - 1]))
+        return false;
     if (!sink->unit_rows(sink->ctx, u->sinks[u->n_sinks - 1], rows, n, &u->error))
         return recstate_fail(u, "out of memory");
     u->n_rows += n;

@@ -160,6 +160,31 @@ static bool get_optional_uint(const struct row *row, int column, uint64_t max, u
     return field_of(row, column).n == 0 || get_uint(row, column, max, out);
 }
 
+/* Sets the end, and whether the row is of a log of operations (docs/other-tools.md). Such a log has
+ * the columns of generation 3, but a hash of 64 bits as thread, or, once sorted, no end. */
+static bool get_end(const struct row *row, uint64_t thread, struct record *r)
+{
+    uint64_t duration_ns;
+    bool has_end = field_of(row, COL_END).n > 0;
+
+    r->is_lane = row->layout->generation == 3 && (thread > UINT32_MAX || !has_end);
+    if (has_end || !r->is_lane)
+        return get_time(row, COL_END, &r->end_ns);
+    return get_uint(row, COL_DURATION_NS, INT64_MAX, &duration_ns) &&
+           (!__builtin_add_overflow(r->start_ns, (int64_t)duration_ns, &r->end_ns) ||
+            bad_field(row, COL_DURATION_NS, "a time before the year 2262"));
+}
+
+/* Takes away what such a log does not mean: a first byte that was not measured is at the start or
+ * end, and the bytes of a HEAD are those of the object. */
+static void correct_oplog(struct record *r)
+{
+    if (r->first_byte_ns == r->start_ns || r->first_byte_ns == r->end_ns)
+        r->first_byte_ns = RECORD_NO_TIME;
+    if (slice_is(r->op, "HEAD"))
+        r->bytes = 0;
+}
+
 bool rowfields_record(const struct recfile_layout *l, const struct slice *fields, struct record *r,
                       char *why, size_t size)
 {
@@ -167,14 +192,13 @@ bool rowfields_record(const struct recfile_layout *l, const struct slice *fields
     uint64_t thread, bytes, n_objects = 1;
 
     r->cat = 0;
-    if (!get_uint(&row, COL_THREAD, UINT32_MAX, &thread) ||
+    if (!get_uint(&row, COL_THREAD, l->generation == 3 ? UINT64_MAX : UINT32_MAX, &thread) ||
         !get_optional_uint(&row, COL_N_OBJECTS, INT64_MAX, &n_objects) ||
         !get_uint(&row, COL_BYTES, INT64_MAX, &bytes) ||
         !get_optional_uint(&row, COL_CAT, UINT64_MAX, &r->cat) ||
         !get_time(&row, COL_START, &r->start_ns) ||
         !get_optional_time(&row, COL_FIRST_BYTE, &r->first_byte_ns) ||
-        !get_optional_time(&row, COL_LAST_BYTE, &r->last_byte_ns) ||
-        !get_time(&row, COL_END, &r->end_ns) ||
+        !get_optional_time(&row, COL_LAST_BYTE, &r->last_byte_ns) || !get_end(&row, thread, r) ||
         !get_optional_time(&row, COL_INTENDED, &r->intended_ns))
         return false;
     r->thread = (uint32_t)thread;
@@ -185,6 +209,8 @@ bool rowfields_record(const struct recfile_layout *l, const struct slice *fields
     r->endpoint = field_of(&row, COL_ENDPOINT);
     r->file = field_of(&row, COL_FILE);
     r->error = field_of(&row, COL_ERROR);
+    if (r->is_lane)
+        correct_oplog(r);
     if (r->op.n == 0) {
         snprintf(why, size, "op is empty");
         return false;

@@ -243,6 +243,7 @@ parse_row(struct rowparse *p, time_reader *read_time, struct indexed_row row,
     r->file = text_field(row, l, COL_FILE);
     r->error = text_field(row, l, COL_ERROR);
     r->thread = (uint32_t)thread;
+    r->is_lane = false;
     r->bytes = (int64_t)bytes;
     r->n_objects = (int64_t)n_objects;
     r->cat = cat;

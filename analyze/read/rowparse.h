@@ -18,10 +18,11 @@
 /* Returns the number of newlines in s[0..n). */
 uint64_t rowparse_count_lines(const char *s, size_t n);
 
-/* Called while text is parsed, in the order of the text. Each returns false to stop. */
+/* Called while text is parsed, in the order of the text. Each returns false to stop. A row without
+ * a thread (is_lane) comes last. */
 struct rowparse_events {
     void *ctx;
-    bool (*rows)(void *ctx, const struct record *rows, size_t n);
+    bool (*rows)(void *ctx, struct record *rows, size_t n);
     bool (*header)(void *ctx, const char *line, size_t n, uint64_t line_no);
     bool (*comment)(void *ctx, const char *line, size_t n);
     bool (*bad)(void *ctx, uint64_t line_no, const char *why);

@@ -50,11 +50,14 @@ struct joint {
     struct recunit unit;
 };
 
-static bool on_rows(void *ctx, const struct record *rows, size_t n)
+/* Stops at a row that needs a lane: only the head may take one. */
+static bool on_rows(void *ctx, struct record *rows, size_t n)
 {
     struct joint *j = ctx;
     const struct recfile_sink *sink = j->reader->sink;
 
+    if (rows[n - 1].is_lane)
+        return false;
     j->unit.n_rows += n;
     return sink->unit_rows(sink->ctx, j->unit.sinks[0], rows, n, &j->unit.error) ||
            recstate_fail(&j->unit, "out of memory");

@@ -1,6 +1,7 @@
 #include "analyze/stats/stats.h"
 
 #include "analyze/stats/stats_internal.h"
+#include "libcommon/int64.h"
 #include "libcommon/mem.h"
 #include "libcommon/splitmix.h"
 
@@ -44,7 +45,7 @@ static double pooled_sd(double sd_a, size_t n_a, double sd_b, size_t n_b)
 }
 
 /* Standard error and degrees of freedom of the difference of two groups' means: Welch, or where one
- * is a single run, the error of predicting one more run of the other group. */
+ * is a single run, the error of predicting one more run of the other group. n_a 0: of one mean. */
 static void difference_error(double sd_a, size_t n_a, double sd_b, size_t n_b, double *se,
                              double *df)
 {
@@ -54,18 +55,19 @@ static void difference_error(double sd_a, size_t n_a, double sd_b, size_t n_b, d
         *df = (double)n - 1;
         return;
     }
-    double v;
-    stats_welch(sd_a * sd_a / (double)n_a, (double)(n_a - 1), sd_b * sd_b / (double)n_b,
-                (double)(n_b - 1), 0, &v, df);
+    double v, v_a = n_a > 0 ? sd_a * sd_a / (double)n_a : 0;
+    stats_welch(v_a, (double)(n_a - 1), sd_b * sd_b / (double)n_b, (double)(n_b - 1), 0, &v, df);
     *se = sqrt(v);
 }
 
 /* Compares sides without any variation by Fisher's permutation test (The Design of Experiments,
- * 1935, chapter 3): at most two of the ways to choose the runs of a side give a difference as
- * large. */
+ * 1935, chapter 3): at most two of the ways to choose the runs of a side, or of each pair, give a
+ * difference as large. */
 static void cmp_by_order(struct stats_cmp *c)
 {
-    double n_ways = gsl_sf_choose((unsigned)(c->n_a + c->n_b), (unsigned)c->n_a);
+    double n_ways = c->method == STATS_PAIRS
+                        ? ldexp(1, (int)c->n_a)
+                        : gsl_sf_choose((unsigned)(c->n_a + c->n_b), (unsigned)c->n_a);
 
     c->se = 0;
     c->df = INFINITY;
@@ -126,6 +128,53 @@ bool stats_cmp_groups(const double *a, size_t n_a, const double *b, size_t n_b, 
     return ok;
 }
 
+/* docs/how-the-numbers-are-made.md, section 8, shows what other limits would do. */
+#define LEAST_PAIRS 4
+#define MOST_SHARE  4 /* one of so many pairs has the rarer order */
+#define MOST_LEFT   8 /* one of so many runs may have no pair */
+
+static int by_start(const void *a, const void *b)
+{
+    return int64_order(((const struct stats_turn *)a)->start,
+                       ((const struct stats_turn *)b)->start);
+}
+
+enum stats_order stats_pair(struct stats_turn *v, size_t n, double *change, double *mean,
+                            size_t *n_pairs)
+{
+    size_t m = 0, n_reversed = 0, n_changes = 0, next = 0; /* next: the first without a pair */
+    bool overlap = false;
+
+    qsort(v, n, sizeof *v, by_start);
+    for (size_t i = 1; i < n; i++) {
+        overlap |= v[i].start < v[i - 1].end;
+        if (v[i].is_after == v[i - 1].is_after)
+            continue;
+        n_changes += v[i].start > v[i - 1].start ? 1 : 2; /* at once: which is first is not known */
+        if (i - 1 < next)
+            continue;
+        change[m] = (v[i].value - v[i - 1].value) * (v[i].is_after ? 1 : -1);
+        mean[m++] = (v[i].value + v[i - 1].value) / 2;
+        n_reversed += v[i - 1].is_after;
+        next = i + 1;
+    }
+    *n_pairs = m;
+    if (n_changes == 1)
+        return STATS_APART;
+    if (overlap || m < LEAST_PAIRS || MOST_LEFT * (n - 2 * m) > n)
+        return STATS_ANY_ORDER;
+    size_t rarer = n_reversed < m - n_reversed ? n_reversed : m - n_reversed;
+    return MOST_SHARE * rarer >= m ? STATS_IN_TURNS : STATS_FIXED_ORDER;
+}
+
+bool stats_cmp_pairs(const double *change, size_t n_pairs, bool is_difference,
+                     struct stats_cmp *out, struct err *e)
+{
+    *out = stats_no_cmp(STATS_PAIRS, n_pairs, n_pairs, is_difference);
+    out->sd = sd_of(change, n_pairs);
+    return !isfinite(out->sd) || cmp_by_t(NULL, 0, change, n_pairs, out, e);
+}
+
 /* Returns the next of a fixed sequence of standard normal values. */
 static double next_normal(uint64_t *state)
 {
@@ -147,7 +196,7 @@ static double found_from(const double *x, size_t n_x, const double *y, size_t n_
 bool stats_mde_groups(size_t n_a, size_t n_b, size_t n_family, double *factor, struct err *e)
 {
     *factor = INFINITY;
-    if (n_a == 0 || n_b == 0 || (n_a < 3 && n_b < 3 && (n_a == 1 || n_b == 1)))
+    if (n_b == 0 || (n_a < 3 && n_b < 3 && (n_a == 1 || n_b == 1)))
         return true;
     /* Holm's first step: the level that a metric must reach if it alone changes. */
     double alpha = .05 / (double)(n_family > 0 ? n_family : 1);

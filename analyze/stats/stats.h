@@ -55,6 +55,9 @@ struct stats_ci {
     double se, df;     /* of a mean or rate; NaN for quantiles */
     size_t m;          /* batch length, in segments */
     double stretches;  /* of a mean or quantile: stats_stretches; 0: not known, or no matter */
+    /* The value is known only to bounds, which are so far below and above it; 0: it is exact. The
+     * limits contain them. */
+    double below, above;
 };
 
 /* Section 7: CI of the mean over the window. `mean` = total/|W|, rate[0..n-1] = the segments'
@@ -255,6 +258,7 @@ enum stats_method {
     STATS_DIFFERENCE, /* single runs: difference of two fractions */
     STATS_ONE_MANY,   /* one run against n >= 3 */
     STATS_WELCH,      /* 2 and more a side */
+    STATS_PAIRS,      /* pairs of runs that were taken in turns */
 };
 
 struct stats_cmp {
@@ -268,8 +272,8 @@ struct stats_cmp {
     double p;                  /* two-sided; below .05 if 0 is not within lo .. hi */
     double t;                  /* test statistic: t, or z (STATS_QUANTILES) */
     double se, df;             /* of theta; df inf: normal; se 0: the runs do not vary */
-    double sd;                /* pooled standard deviation of the runs' logs; NaN for single runs */
-    struct stats_noise noise; /* single runs */
+    double sd;                 /* of the logs, pooled; of differences of pairs; NaN: single runs */
+    struct stats_noise noise;  /* single runs */
     double break_even; /* largest sigma_run with p < .05 or alpha; NaN where sigma_run is known */
 };
 
@@ -285,6 +289,36 @@ void stats_cmp_single(enum stats_method method, const struct stats_ci *a, const 
  * order. */
 bool stats_cmp_groups(const double *a, size_t n_a, const double *b, size_t n_b, bool is_difference,
                       struct stats_cmp *out, struct err *e);
+
+/* A run of one of two sides. */
+struct stats_turn {
+    int64_t start, end; /* in any unit */
+    double value;       /* a log, unless changes are differences */
+    bool is_after;
+};
+
+enum stats_order {
+    STATS_ANY_ORDER,
+    STATS_IN_TURNS,    /* in pairs; each order in at least a quarter of them */
+    STATS_FIXED_ORDER, /* in pairs; nearly all have the same side first */
+    STATS_APART,       /* first all runs of one side, then all of the other */
+};
+
+/* Sorts the n runs by start, and pairs each with the next one if that is of the other side. Fills
+ * the change, after - before, and the mean of each pair; both have room for n / 2. Returns the
+ * order of the runs, which no value decides: STATS_ANY_ORDER if runs overlap, with fewer than four
+ * pairs, or if more than an eighth of the runs has no pair. */
+enum stats_order stats_pair(struct stats_turn *v, size_t n, double *change, double *mean,
+                            size_t *n_pairs);
+
+/* Tests the mean change of pairs by t with n_pairs - 1 degrees of freedom. In ABBA order a steady
+ * drift adds to one change what it takes from the next: the mean stays, the interval widens. */
+bool stats_cmp_pairs(const double *change, size_t n_pairs, bool is_difference,
+                     struct stats_cmp *out, struct err *e);
+
+/* Makes the intervals of a t test wider by `slack` on each side: by so much theta may be off, as
+ * values are known only to bounds. p and se become those of the wider intervals. */
+void stats_loosen(struct stats_cmp *c, double slack);
 
 /* Makes the 95 % interval of theta one of 1 - alpha; alpha <= .05. */
 void stats_widen(struct stats_cmp *c, double alpha);
@@ -331,8 +365,9 @@ double stats_mde_single(const struct stats_cmp *c);
 
 /* Smallest detectable effect of groups: the effect, in pooled standard deviations (of the logs),
  * that the test of stats_cmp_groups finds in 80 % of cases at p < .05 in a Holm family of n_family;
- * infinite where that cannot be. A deterministic simulation with normal values. The MDE is
- * exp(factor * sd) - 1. It depends on its arguments only: keep it for further metrics. */
+ * infinite where that cannot be. n_a 0: of n_b pairs, in standard deviations of their changes. A
+ * deterministic simulation with normal values. The MDE is exp(factor * sd) - 1. It depends on its
+ * arguments only: keep it for further metrics. */
 bool stats_mde_groups(size_t n_a, size_t n_b, size_t n_family, double *factor, struct err *e);
 
 /* Returns the one-sided p-value of "not worse than the limit"; a small one means worse. The limit

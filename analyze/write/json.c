@@ -131,6 +131,18 @@ static void put_item(struct json_out *w, const char *key, const char *text, size
     put(w, text, n);
 }
 
+void json_put_pair(struct json_out *w, const char *key, double a, double b)
+{
+    if (isnan(a)) {
+        json_put_null(w, key);
+        return;
+    }
+    json_out_array(w, key);
+    json_put_real(w, NULL, a);
+    json_put_real(w, NULL, b);
+    json_out_end(w);
+}
+
 void json_put_null(struct json_out *w, const char *key)
 {
     put_item(w, key, "null", 4);

@@ -62,6 +62,8 @@ void json_out_value(struct json_out *w, const char *key, json_t *value);
 /* Write one value without building a json_t, since a report of many hosts has millions of values.
  * The text is the same as jansson's. A real that is not finite and a NULL text become null. Bytes
  * that are not UTF-8 become U+FFFD. A time is RFC 3339 in UTC with nine digits. */
+/* Writes [a, b]; null if a is not known. */
+void json_put_pair(struct json_out *w, const char *key, double a, double b);
 void json_put_null(struct json_out *w, const char *key);
 void json_put_bool(struct json_out *w, const char *key, bool value);
 void json_put_integer(struct json_out *w, const char *key, int64_t value);

@@ -95,6 +95,16 @@ void sheet_item(struct sheet *s, enum text_style style, const char *fmt, ...)
     ADD(SHEET_ITEM, style);
 }
 
+enum text_style sheet_verdict_style(enum exit_code code)
+{
+    return code == EXIT_DONE ? TEXT_GOOD : code == EXIT_FAILED ? TEXT_ERROR : TEXT_WARNING;
+}
+
+void sheet_verdict(struct sheet *s, enum exit_code code, const char *fmt, ...)
+{
+    ADD(SHEET_VERDICT, sheet_verdict_style(code));
+}
+
 void sheet_cell(struct sheet *s, const char *fmt, ...)
 {
     ADD(SHEET_CELL, TEXT_PLAIN);
@@ -135,6 +145,12 @@ static void __attribute__((format(printf, 2, 3))) keep_both(struct sheet *s, con
     s->v[s->n - 1].text = keep(s, fmt, args);
     s->v[s->n - 1].has_more = true;
     va_end(args);
+}
+
+void sheet_headline(struct sheet *s, const char *bold, const char *rest)
+{
+    if (add_bare(s, SHEET_LINE, TEXT_WARNING))
+        keep_both(s, "%s%c%s", bold, '\0', rest);
 }
 
 void sheet_table(struct sheet *s, const char *align, const char *title)

@@ -13,19 +13,20 @@
 #include <stdio.h>
 #include <string.h>
 
-enum text_style { TEXT_PLAIN, TEXT_HEADING, TEXT_FAINT, TEXT_WARNING, TEXT_ERROR };
+enum text_style { TEXT_PLAIN, TEXT_HEADING, TEXT_FAINT, TEXT_GOOD, TEXT_WARNING, TEXT_ERROR };
 
 enum sheet_kind {
     SHEET_TITLE, /* of a section */
     SHEET_LINE,
     SHEET_GAP,
     SHEET_ITEM, /* of a list */
+    SHEET_VERDICT,
     SHEET_TABLE,
     SHEET_HEADINGS, /* a row */
     SHEET_ROW,
     SHEET_SPAN, /* a row that is one text */
     SHEET_CELL,
-    SHEET_FOLD, /* HTML folds what follows, up to SHEET_FOLD_END */
+    SHEET_FOLD, /* HTML and Markdown fold what follows, up to SHEET_FOLD_END */
     SHEET_FOLD_END,
 };
 
@@ -64,6 +65,16 @@ void sheet_line(struct sheet *s, enum text_style style, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 void sheet_item(struct sheet *s, enum text_style style, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* Adds a line for Markdown: a bold text, and what follows it in the same paragraph. */
+void sheet_headline(struct sheet *s, const char *bold, const char *rest);
+
+/* Adds what a report concludes: pages show it in a box, with a sign. The colour of every verdict
+ * follows from its code: EXIT_FAILED (a problem, slower, missed) is red; EXIT_UNDECIDED (a doubt
+ * that limits what may be concluded) is amber; EXIT_DONE is green. */
+void sheet_verdict(struct sheet *s, enum exit_code code, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+enum text_style sheet_verdict_style(enum exit_code code);
 
 /* Adds an empty line to text, unless the entry before is one. */
 void sheet_gap(struct sheet *s);
@@ -135,8 +146,8 @@ bool sheet_rows_begin(struct sheet_rows *t, const struct sheet *s, size_t i, boo
 /* Goes to the next row that is written. False: no more rows. */
 bool sheet_rows_next(struct sheet_rows *t);
 
-/* Returns the second text of an entry: the `align` of a table, or the markup of a cell. NULL: it
- * has none. */
+/* Returns the second text of an entry: the `align` of a table, the markup of a cell, or the rest of
+ * a headline. NULL: it has none. */
 static inline const char *sheet_more(const struct sheet_entry *x)
 {
     return x->has_more ? x->text + strlen(x->text) + 1 : NULL;

@@ -6,10 +6,16 @@
 
 /* The CSS class of page.css for each style. */
 static const char *const classes[] = {[TEXT_PLAIN] = "",
-                                      [TEXT_HEADING] = " class=\"good\"",
+                                      [TEXT_HEADING] = "",
                                       [TEXT_FAINT] = " class=\"faint\"",
+                                      [TEXT_GOOD] = " class=\"good\"",
                                       [TEXT_WARNING] = " class=\"warned\"",
                                       [TEXT_ERROR] = " class=\"bad\""};
+
+/* Verdicts are told by a sign, words and a colour, none of them alone. */
+static const char *const verdicts[] = {[TEXT_GOOD] = "<p class=\"badge good\">\xe2\x9c\x93 ",
+                                       [TEXT_WARNING] = "<p class=\"badge doubt\">\xe2\x9a\xa0 ",
+                                       [TEXT_ERROR] = "<p class=\"badge bad\">\xe2\x9c\x97 "};
 
 /* Writes a table's id. Each run of characters that are no letters or digits becomes a hyphen. */
 static void put_id(FILE *f, const char *section, const char *caption)
@@ -129,6 +135,8 @@ bool sheet_write_html(const struct sheet *s, FILE *f, const char *section, struc
             continue;
         if (x->kind == SHEET_TITLE)
             put_text(f, "h3", x);
+        else if (x->kind == SHEET_VERDICT)
+            html_within(f, verdicts[x->style], x->text, "</p>\n");
         else if (x->kind == SHEET_LINE)
             put_text(f, "p", x);
         else if (x->kind == SHEET_ITEM)

@@ -31,7 +31,8 @@ static size_t put_table(const struct sheet *s, size_t i, FILE *f)
 
     if (!sheet_rows_begin(&t, s, i, true))
         return t.end;
-    fputc('\n', f);
+    if (i == 0 || s->v[i - 1].kind != SHEET_LINE) /* a line ends with an empty one */
+        fputc('\n', f);
     if (*s->v[i].text != '\0') {
         fputs("**", f);
         put_text(f, s->v[i].text);
@@ -64,19 +65,32 @@ bool sheet_write_markdown(const struct sheet *s, FILE *f, struct err *e)
 {
     for (size_t i = 0; i < s->n;) {
         const struct sheet_entry *x = &s->v[i];
-        bool shown = sheet_is_shown(x, true), strong = x->style == TEXT_WARNING;
+        bool shown = sheet_is_shown(x, !s->brief),
+             strong = x->style >= TEXT_WARNING || x->kind == SHEET_VERDICT;
 
         if (x->kind == SHEET_TABLE) {
             i = put_table(s, i, f);
             continue;
         }
         i++;
+        if (x->kind == SHEET_FOLD_END && shown)
+            fputs("</details>\n", f);
         if (!shown || x->text == NULL)
             continue;
+        if (x->kind == SHEET_FOLD) {
+            fputs("<details><summary>", f);
+            put_text(f, x->text);
+            fputs("</summary>\n\n", f);
+            continue;
+        }
         fputs(x->kind == SHEET_TITLE ? "\n### " : x->kind == SHEET_ITEM ? "- " : "", f);
         fputs(strong ? "**" : "", f);
         put_text(f, x->text);
         fputs(strong ? "**" : "", f);
+        if (sheet_more(x) != NULL && *sheet_more(x) != '\0') {
+            fputc(' ', f);
+            put_text(f, sheet_more(x));
+        }
         fputs(x->kind == SHEET_ITEM ? "\n" : "\n\n", f);
     }
     return s->failed ? mem_none(e) : true;

@@ -41,10 +41,8 @@ static size_t line_width(FILE *f)
 static void begin_style(const struct out *o, enum text_style style)
 {
     static const char *const codes[] = {
-        [TEXT_HEADING] = "\033[1m",
-        [TEXT_FAINT] = "\033[2m",
-        [TEXT_WARNING] = "\033[33m",
-        [TEXT_ERROR] = "\033[31m",
+        [TEXT_HEADING] = "\033[1m",  [TEXT_FAINT] = "\033[2m",    [TEXT_GOOD] = "\033[1;32m",
+        [TEXT_WARNING] = "\033[33m", [TEXT_ERROR] = "\033[1;31m",
     };
     if (o->colour && style != TEXT_PLAIN)
         fputs(codes[style], o->f);
@@ -319,7 +317,8 @@ bool sheet_write_text(const struct sheet *s, const struct sheet_form *form, FILE
             fputc('\n', f);
         if (x->kind == SHEET_TITLE && x > s->v)
             put_line(&o, TEXT_FAINT, "", "----------------------------------------", "");
-        if (x->kind == SHEET_TITLE || x->kind == SHEET_LINE || x->kind == SHEET_ITEM)
+        if (x->kind == SHEET_TITLE || x->kind == SHEET_LINE || x->kind == SHEET_ITEM ||
+            x->kind == SHEET_VERDICT)
             put_line(&o, x->style, x->kind == SHEET_ITEM ? " * " : "", x->text, "");
     }
     return s->failed || o.failed ? mem_none(e) : true;

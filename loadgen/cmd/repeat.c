@@ -4,6 +4,7 @@
 
 #include "libcommon/mem.h"
 #include "libcommon/slo.h"
+#include "libcommon/visible.h"
 #include "loadgen/ranks/ranks.h"
 #include "loadgen/run/bench.h"
 #include "loadgen/util/util.h"
@@ -22,13 +23,18 @@
     "write s3load repeat capacity|sweep|ab --dir DIR OPTION... -- COMMAND --host HOST OPTION..."
 #define LINE_BYTES 8192
 #define MAX_WORDS  1024 /* of a command */
+#define PATH_BYTES (4096 + 64)
+#define LAST_BYTES 1024 /* that a hook wrote before it failed are shown */
 
-/* s3analyze gets all options but --quiet as they are. */
+/* s3analyze gets all options as they are, but for those of own_table. */
 struct repeat_given {
-    const char *dir, *concurrent, *rate, *before, *after, *unused;
+    const char *dir, *concurrent, *rate, *before, *after, *unused, *before_run, *after_run;
     struct cli_list several;
+    int64_t hook_ns;
     bool quiet;
 };
+
+static const struct repeat_given defaults = {.hook_ns = 600 * NS_PER_S};
 
 #define TEXT(n, arg, what) TEXT_IN(unused, n, arg, what)
 #define TEXT_IN(field, n, arg, what)                                                               \
@@ -40,6 +46,14 @@ static const struct cli_option table[] = {
     TEXT_IN(dir, "dir", "DIR", "where the runs are kept; a plan that is there goes on"),
     TEXT("max-runs", "N", "runs at most; of ab: on each side"),
     TEXT("seed", "N", "seed of random orders"),
+    {0},
+};
+static const struct cli_option own_table[] = {
+    TEXT_IN(before_run, "before-run", "CMD",
+            "shell command before each run, with RUN, SIDE, LEVEL and CAPTURE in its environment"),
+    TEXT_IN(after_run, "after-run", "CMD", "the same after each run"),
+    {"hook-timeout", CLI_DURATION, offsetof(struct repeat_given, hook_ns), "DUR", .is = CLI_OTHER,
+     .help = "how long such a command may take", .min = NS_PER_S, .max = 1e9 * NS_PER_S},
     {"quiet", CLI_FLAG, offsetof(struct repeat_given, quiet), NULL, .is = CLI_OTHER,
      .help = "show only warnings of the runs", .letter = 'q'},
     {0},
@@ -67,6 +81,7 @@ static const struct cli_option ab_table[] = {
 
 static const struct cli_group groups[] = {
     {"All plans", NULL, table, 0},
+    {"All plans", NULL, own_table, 0},
     {"capacity", NULL, capacity_table, 0},
     {"sweep", NULL, sweep_table, 0},
     {"ab", NULL, ab_table, 0},
@@ -75,15 +90,19 @@ static const struct cli_group groups[] = {
 
 /* ---- Signals ---- */
 
-static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGALRM};
 static volatile sig_atomic_t signalled;
+static volatile sig_atomic_t too_late; /* a hook took too long */
 static volatile sig_atomic_t child;
 
+/* A hook has a process group of its own, other children have not. */
 static void pass_on(int sent)
 {
-    signalled = sent;
-    if (child > 0)
-        kill(child, sent);
+    bool late = sent == SIGALRM;
+
+    *(late ? &too_late : &signalled) = sent;
+    if (child > 0 && kill(-child, late ? SIGKILL : sent) != 0)
+        kill(child, late ? SIGKILL : sent);
 }
 
 static void catch_signals(void)
@@ -99,12 +118,10 @@ static void catch_signals(void)
  * SIGTERM: it would load beside the runs of the same command given again. */
 static pid_t start_child(void)
 {
-    sigset_t ours, before;
+    sigset_t all, before;
 
-    sigemptyset(&ours);
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
-        sigaddset(&ours, signals[i]);
-    sigprocmask(SIG_BLOCK, &ours, &before);
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &before);
     pid_t us = getpid(), pid = signalled == 0 ? fork() : -1;
     child = pid;
     for (size_t i = 0; pid == 0 && i < sizeof signals / sizeof *signals; i++)
@@ -232,28 +249,36 @@ static int check(const struct cli_args *args, const struct repeated *x, const ch
 
 /* ---- The loop ---- */
 
-static int no_tick(void *ctx)
+/* Returns how many words from this one on are an option of own_table. */
+static size_t n_own(const char *word)
 {
-    (void)ctx;
-    return 10;
+    const char *name = word + strspn(word, "-");
+    size_t n = strcspn(name, "=");
+
+    for (const struct cli_option *k = own_table; name != word && k->type != CLI_NONE; k++)
+        if ((n == 1 && *name == k->letter) || (strlen(k->name) == n && !memcmp(k->name, name, n)))
+            return k->type == CLI_FLAG || name[n] == '=' ? 1 : 2;
+    return 0;
 }
 
-static bool is_quiet(const char *word)
+/* Runs s3analyze. What it writes to a stream goes to `to`. Returns its exit status. */
+static int run_sibling(char *const *words, int stream, int to)
 {
-    return strcmp(word, "--quiet") == 0 || strcmp(word, "-q") == 0;
+    pid_t pid = start_child();
+
+    if (pid == 0 && dup2(to, stream) >= 0)
+        sibling_become(words);
+    if (pid == 0)
+        _exit(127);
+    return end_of(pid);
 }
 
-/* Runs s3analyze, and takes the first line that it writes to one of our streams. Returns its exit
- * status; -1: it could not run. */
+/* Runs s3analyze, and takes the first line that it writes to a stream. Returns its exit status. */
 static int first_line(char *const *words, int stream, char line[static LINE_BYTES])
 {
     FILE *said = tmpfile();
-    int ours = fcntl(stream, F_DUPFD_CLOEXEC, 0), status = -1;
+    int status = said != NULL ? run_sibling(words, stream, fileno(said)) : EXIT_FAILED;
 
-    if (said != NULL && dup2(fileno(said), stream) >= 0)
-        status = sibling_run(words, STDOUT_FILENO, no_tick, NULL);
-    dup2(ours, stream);
-    close(ours);
     line[0] = '\0';
     if (said != NULL && fseek(said, 0, SEEK_SET) == 0 && fgets(line, LINE_BYTES, said) != NULL)
         line[strcspn(line, "\n")] = '\0';
@@ -262,8 +287,8 @@ static int first_line(char *const *words, int stream, char line[static LINE_BYTE
     return status;
 }
 
-/* Makes the plan from all words between the command's name and "--", but for --quiet. s3analyze
- * checks them: what it says of wrong ones is said as our own. Returns an exit status. */
+/* Makes the plan from the words between the command's name and "--". s3analyze checks them: what it
+ * says of wrong ones is said as our own. Returns an exit status. */
 static int begin(const struct cli_args *args, const struct repeated *x, struct err *e)
 {
     static const char name[] = "s3analyze: ";
@@ -277,9 +302,11 @@ static int begin(const struct cli_args *args, const struct repeated *x, struct e
 
     snprintf(run_ns, sizeof run_ns, "%" PRId64 "ns", x->facts->run_ns);
     snprintf(n_requests, sizeof n_requests, "%" PRId64, x->facts->n_requests);
-    for (size_t i = 0; i < x->n_plan; i++)
-        if (!is_quiet(x->plan[i]))
-            words[n++] = x->plan[i];
+    for (size_t i = 0, n_skipped; i < x->n_plan; i += n_skipped) {
+        n_skipped = n_own(x->plan[i]);
+        if (n_skipped == 0)
+            words[n++] = x->plan[i++];
+    }
     int status = shown != NULL ? first_line(words, STDERR_FILENO, line) : -1;
     free(shown);
     const char *what = line + (strncmp(line, name, sizeof name - 1) == 0 ? sizeof name - 1 : 0);
@@ -300,18 +327,14 @@ static bool ask(const struct repeated *x, char line[static LINE_BYTES], bool *br
     return *broken || status == EXIT_DONE || err_set(e, "s3analyze could not say what is next");
 }
 
-/* Runs the command with the options of a line, "NAME OPTION...". */
-static int run_line(const struct repeated *x, char *line, struct err *e)
+/* Runs the command with more options; its capture goes to `path`. */
+static int run_one(const struct repeated *x, char *path, char *options)
 {
-    char path[4096 + 64];
     char *words[MAX_WORDS + 8];
-    const char *name = strsep(&line, " ");
-    size_t n = take_words(x, line, words);
+    size_t n = take_words(x, options, words);
 
-    if ((size_t)snprintf(path, sizeof path, "%s/%s", x->o->dir, name) >= sizeof path)
-        return err_set(e, "the folder's name is too long"), EXIT_FAILED;
     if (!x->o->quiet)
-        bench_show_command(stderr, name, words + 1 + x->n_command);
+        bench_show_command(stderr, strrchr(path, '/') + 1, words + 1 + x->n_command);
     words[n++] = "--benchdata";
     words[n++] = path;
     words[n++] = "--json"; /* no report of each run */
@@ -320,9 +343,85 @@ static int run_line(const struct repeated *x, char *line, struct err *e)
     return run_self(words);
 }
 
+/* ---- Hooks ---- */
+
+/* Becomes a hook of a run, "run-NUMBER-WHAT", in a session of its own: it can ask nobody at a
+ * terminal, and all that it starts gets the signals that we pass on. */
+static void become_hook(const struct repeated *x, const char *command, const char *run, int log)
+{
+    char *what, *dir = NULL, *capture;
+    int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    char number[32];
+
+    snprintf(number, sizeof number, "%lu", strtoul(run + strcspn(run, "-") + 1, &what, 10));
+    what += *what == '-';
+    bool ab = strcmp(what, "before") == 0 || strcmp(what, "after") == 0;
+    setsid();
+    sibling_drop_secrets();
+    if (chdir(x->o->dir) == 0 && (dir = getcwd(NULL, 0)) != NULL &&
+        asprintf(&capture, "%s/%s.csv.zst", dir, run) > 0 && setenv("RUN", number, 1) == 0 &&
+        setenv("SIDE", ab ? what : "", 1) == 0 && setenv("LEVEL", ab ? "" : what, 1) == 0 &&
+        setenv("CAPTURE", capture, 1) == 0 && dup2(null, STDIN_FILENO) >= 0 &&
+        dup2(log, STDOUT_FILENO) >= 0 && dup2(log, STDERR_FILENO) >= 0)
+        execl("/bin/sh", "sh", "-c", command, NULL);
+    _exit(127);
+}
+
+/* Shows the last lines of a file, but none that was there when it had n bytes. */
+static void show_end(FILE *f, long n)
+{
+    char line[LAST_BYTES];
+
+    fseek(f, 0, SEEK_END);
+    bool all = ftell(f) - n < LAST_BYTES;
+    fseek(f, all ? n : -LAST_BYTES, all ? SEEK_SET : SEEK_END);
+    for (bool whole = all; fgets(line, sizeof line, f) != NULL; whole = true) {
+        line[strcspn(line, "\n")] = '\0';
+        if (whole)
+            visible_line(stderr, "%s", line);
+    }
+}
+
+/* Runs the command of an option before or after a run. False: it failed, or a signal came. */
+static bool run_hook(const struct repeated *x, const char *option, const char *command,
+                     const char *path, struct err *e)
+{
+    char log_path[PATH_BYTES + 8], how[32];
+
+    if (command == NULL)
+        return true;
+    snprintf(log_path, sizeof log_path, "%s.log", path);
+    FILE *log = fopen(log_path, "a+e");
+    if (log == NULL || fseek(log, 0, SEEK_END) != 0)
+        return err_errno(e, errno, "cannot write '%s'", log_path);
+    const char *run = strrchr(path, '/') + 1;
+    if (!x->o->quiet)
+        visible_line(stderr, "%s: --%s", run, option);
+    long n = ftell(log);
+    pid_t pid = start_child();
+    if (pid == 0)
+        become_hook(x, command, run, fileno(log));
+    too_late = false;
+    alarm((unsigned)(x->o->hook_ns / NS_PER_S));
+    int status = end_of(pid);
+    alarm(0);
+    bool ok = status == 0 && signalled == 0;
+    if (!ok && pid > 0)
+        kill(-pid, SIGKILL); /* what the shell has left */
+    if (!ok && signalled == 0) {
+        snprintf(how, sizeof how, "failed (status %d)", status);
+        show_end(log, n);
+        err_set(e, "--%s %s%s. Its output is in %s. The same command goes on with the plan", option,
+                too_late ? "took longer than " : how,
+                too_late ? units_duration(x->o->hook_ns).s : "", log_path);
+    }
+    fclose(log);
+    return ok;
+}
+
 static int repeat(const struct repeated *x, struct err *e)
 {
-    char line[LINE_BYTES], last[LINE_BYTES] = "";
+    char line[LINE_BYTES], last[LINE_BYTES] = "", path[PATH_BYTES];
     char *words[] = {"s3analyze", "plan", "--", (char *)x->o->dir, NULL};
     int status = EXIT_DONE;
     bool broken = false;
@@ -332,7 +431,7 @@ static int repeat(const struct repeated *x, struct err *e)
         if (!ask(x, line, &broken, e) || signalled != 0)
             return EXIT_FAILED;
         if (line[0] == '\0')
-            return sibling_run(words, STDOUT_FILENO, no_tick, NULL);
+            return run_sibling(words, STDOUT_FILENO, STDOUT_FILENO);
         /* This run failed before it recorded anything; it would fail again. */
         if (strcmp(line, last) == 0)
             return err_set(e, "this run left no capture: %s", line), status;
@@ -340,8 +439,16 @@ static int repeat(const struct repeated *x, struct err *e)
         if (last[0] != '\0' && broken)
             return err_set(e, "the plan stops here; the same command goes on with it"), EXIT_FAILED;
         strcpy(last, line);
-        status = run_line(x, line, e);
-        if (signalled != 0 || status >= 128 || e->msg[0] != '\0' || status == EXIT_USAGE)
+        char *options = line;
+        const char *name = strsep(&options, " ");
+        if (snprintf(path, sizeof path, "%s/%s", x->o->dir, name) >= (int)sizeof path)
+            return err_set(e, "the folder's name is too long"), EXIT_FAILED;
+        if (!run_hook(x, "before-run", x->o->before_run, path, e))
+            return EXIT_FAILED;
+        status = run_one(x, path, options);
+        if (signalled == 0 && !run_hook(x, "after-run", x->o->after_run, path, e))
+            return EXIT_FAILED;
+        if (signalled != 0 || status >= 128 || status == EXIT_USAGE)
             return status;
     }
 }
@@ -403,7 +510,11 @@ const struct cli_command cmd_repeat = {
         "interval. sweep: throughput and latency against --concurrent or --rate. ab: whether "
         "--after is worse than --before by more than --gate allows.\n\n"
         "An interrupted plan goes on when the same command is given again. s3analyze plan DIR "
-        "shows at any time what was found.",
+        "shows at any time what was found.\n\n"
+        "--before-run and --after-run are run by sh in DIR. RUN is the number of the run, SIDE is "
+        "before or after (ab), LEVEL the rate or concurrency (capacity, sweep), CAPTURE the file "
+        "of the run. What they print is in run-N-WHAT.log beside that. Variables that may hold "
+        "secrets are taken out of the environment. A command that fails ends the plan.",
     .operands = "capacity|sweep|ab -- COMMAND OPTION...",
     .unknown = FORM,
     .min_operands = 1,
@@ -417,8 +528,11 @@ const struct cli_command cmd_repeat = {
              "3 runs at each number of requests in flight: 12 runs"},
             {"s3load repeat ab --dir ab --before '--host a' --after '--host b' -- get",
              "is b slower than a? 4 to 25 runs of each"},
+            {"s3load repeat sweep --dir cold --rate 50 --before-run 'flush $RUN' -- get",
+             "runs that all begin with cold caches"},
             {0}},
     .options_size = sizeof(struct repeat_given),
+    .defaults = &defaults,
     .exits = exits,
     .run = run,
 };

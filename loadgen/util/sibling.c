@@ -1,5 +1,7 @@
 #include "loadgen/util/util.h"
 
+#include "libcommon/slice.h"
+
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -7,18 +9,28 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
-
-static bool may_pass(const char *variable)
+/* Whether a variable may hold a secret: by its name, or a password in a URL. */
+static bool is_secret(const char *variable)
 {
-    static const char *const names[] = {
-        "PATH=",     "HOME=",   "LANG=", "LANGUAGE=",     "TERM=",         "COLUMNS=",      "TZ=",
-        "NO_COLOR=", "TMPDIR=", "LC_",   "ASAN_OPTIONS=", "TSAN_OPTIONS=", "UBSAN_OPTIONS="};
+    static const char *const parts[] = {"KEY", "SECRET", "TOKEN", "PASS"};
+    size_t n = strcspn(variable, "=");
 
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strncmp(variable, names[i], strlen(names[i])) == 0)
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        const char *at = strcasestr(variable, parts[i]);
+        if (at != NULL && at < variable + n)
             return true;
-    return false;
+    }
+    return slice_userinfo(variable + n).n > 0;
+}
+
+void sibling_drop_secrets(void)
+{
+    char **last = environ;
+
+    for (char **from = environ; *from != NULL; from++)
+        if (!is_secret(*from))
+            *last++ = *from;
+    *last = NULL;
 }
 
 static bool find(char *path, size_t size)
@@ -43,37 +55,39 @@ bool sibling_is_there(const char *what, struct err *e)
            err_set(e, "%s needs s3analyze beside s3load: install the package s3analyze", what);
 }
 
-int sibling_run(char *const *words, int to, int (*tick)(void *ctx), void *ctx)
+void sibling_become(char *const *words)
 {
     char path[4096];
+    sigset_t none;
+
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    signal(SIGPIPE, SIG_DFL);
+    signal(SIGXFSZ, SIG_DFL);
+    sibling_drop_secrets();
+    if (find(path, sizeof path))
+        execv(path, words);
+    _exit(127);
+}
+
+int sibling_run(char *const *words, int to, int (*tick)(void *ctx), void *ctx)
+{
     int status = 0;
     pid_t ended = 0;
 
-    if (!find(path, sizeof path))
-        return -1;
     fflush(stdout);
     pid_t child = fork();
     if (child == 0) {
-        sigset_t none;
-        sigemptyset(&none);
-        sigprocmask(SIG_SETMASK, &none, NULL);
-        signal(SIGPIPE, SIG_DFL);
-        signal(SIGXFSZ, SIG_DFL);
         if (to == SIBLING_NOWHERE)
             to = open("/dev/null", O_WRONLY | O_CLOEXEC);
         if (to >= 0 && to != STDOUT_FILENO)
             dup2(to, STDOUT_FILENO);
-        char **last = environ;
-        for (char **from = environ; *from != NULL; from++)
-            if (may_pass(*from))
-                *last++ = *from;
-        *last = NULL;
-        execv(path, words);
-        _exit(127);
+        sibling_become(words);
     }
     if (child < 0)
         return -1;
     while ((ended = waitpid(child, &status, WNOHANG)) == 0)
         clock_sleep_ns(tick(ctx) * NS_PER_MS);
-    return ended == child && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    bool ran = ended == child && WIFEXITED(status) && WEXITSTATUS(status) != 127;
+    return ran ? WEXITSTATUS(status) : -1;
 }

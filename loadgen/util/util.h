@@ -160,11 +160,18 @@ struct cgroups_throttling cgroups_throttled(const char *root);
 /* Whether s3analyze is there. If not, *e says that `what` needs it. */
 bool sibling_is_there(const char *what, struct err *e);
 
-/* Runs a command of s3analyze. `words` ends with NULL. The environment is reduced: it has locale,
- * terminal, PATH and the like, but no credentials. Standard output goes to the file descriptor
- * `to`, or SIBLING_NOWHERE. While the command runs, `tick` is called repeatedly; it returns in how
- * many ms (less than 1,000) to call it next. Returns the exit status of the command; -1: there is
- * no such program, or a signal ended it. */
+/* Takes the variables that may hold a secret out of the environment: those with KEY, SECRET, TOKEN
+ * or PASS in their names, in any case, and URLs with a password. */
+void sibling_drop_secrets(void);
+
+/* For a child: becomes a command of s3analyze, without secrets in its environment, or exits with
+ * status 127. `words` ends with NULL. */
+_Noreturn void sibling_become(char *const *words);
+
+/* Runs such a command. Standard output goes to the file descriptor `to`, or SIBLING_NOWHERE. While
+ * the command runs, `tick` is called repeatedly; it returns in how many ms (less than 1,000) to
+ * call it next. Returns the exit status of the command; -1: there is no such program, or a signal
+ * ended it. */
 #define SIBLING_NOWHERE (-1)
 int sibling_run(char *const *words, int to, int (*tick)(void *ctx), void *ctx);
 

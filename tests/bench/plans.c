@@ -96,8 +96,8 @@ static struct slo_answer judge(const struct run *r, double limit_ns, uint32_t pp
             v[i] = (int64_t)r->ns[i];
         picker_select(v, r->n, ranks, 5, found);
         stats_quantile_ci(&q, found, &ci);
-        a.measure =
-            (struct slo_measure){true, ci.value, ci.lo, ci.hi, SLO_GUARD, 0, (double)r->n, 0, ""};
+        a.measure = (struct slo_measure){true,         ci.value, ci.lo, ci.hi, SLO_GUARD, 0,
+                                         (double)r->n, 0,        "",    0,     0};
     }
     slo_judge(&a);
     free(v);
@@ -474,6 +474,62 @@ static bool ab_all(void)
     return ab("6 % slower, scatter 1 %, drift 15 %", .06, .01, .15, true, 6) && ok;
 }
 
+/* Half the width of an interval of the mean of n changes that holds at all n together with
+ * probability 1 - alpha: the likelihood ratio of t is mixed over effects of N(0, 1 / prior)
+ * standard deviations (T. L. Lai, Annals of Statistics 4, 1976, p. 265). The prior is the one of
+ * .01 to 3 that takes the fewest runs. */
+static double anytime_half(const double *change, size_t n, double alpha)
+{
+    const double prior = .3, m = (double)n;
+    double sum = 0, squares = 0;
+
+    for (size_t i = 0; i < n; i++)
+        sum += change[i];
+    for (size_t i = 0; i < n; i++)
+        squares += (change[i] - sum / m) * (change[i] - sum / m);
+    double q = 1 - pow(alpha * sqrt(prior / (m + prior)), 2 / m),
+           rest = m * m - q * (m + prior) * m;
+    return rest > 0 ? sqrt(q * (m + prior) * squares / rest) : INFINITY;
+}
+
+/* Puts how many runs of a side A/B takes as it is, and with a test after each pair that is valid at
+ * any time. */
+static void ab_or_anytime(double change, double scatter)
+{
+    const struct plan_gate gate = {.limit = log(1.05)};
+    long each[2] = {0, 0}, undecided[2] = {0, 0};
+
+    for (long k = 0; k < N_PLANS; k++) {
+        struct plan_point v[2 * MOST_RUNS];
+        double metric[2 * MOST_RUNS], changes[MOST_RUNS];
+        bool done[2] = {false, false};
+        for (size_t i = 0; i < 20; i++) {
+            double sum = 0;
+            for (size_t j = 2 * i; j < 2 * i + 2; j++) {
+                v[j] = (struct plan_point){.level = (double)((j + i) % 2), .metric = &metric[j]};
+                metric[j] = v[j].level * log1p(change) + scatter * normal();
+            }
+            changes[i] = (v[2 * i].level > 0 ? 1 : -1) * (metric[2 * i] - metric[2 * i + 1]);
+            for (size_t j = 0; j <= i; j++)
+                sum += changes[j];
+            double theta = sum / (double)(i + 1), half = anytime_half(changes, i + 1, .05);
+            bool now[2] = {i % 2 == 1 && plan_ab_answer(&gate, 1, v, 2 * i + 2) != SLO_UNDECIDED,
+                           theta + half < gate.limit || (theta > gate.limit && theta > half)};
+            for (size_t test = 0; test < 2; test++) {
+                each[test] += !done[test];
+                done[test] |= now[test];
+            }
+        }
+        for (size_t test = 0; test < 2; test++)
+            undecided[test] += !done[test];
+    }
+    printf("  %2.0f %% slower, scatter %2.0f %%:", 100 * change, 100 * scatter);
+    for (size_t test = 0; test < 2; test++)
+        printf("   %s %5.2f runs a side, undecided %4.1f %%", test ? "at any time" : "as it is",
+               (double)each[test] / N_PLANS, 100. * (double)undecided[test] / N_PLANS);
+    printf("\n");
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
@@ -494,5 +550,8 @@ int main(int argc, char **argv)
     ok &= errors_at_the_limit(1);
     ok &= errors_at_the_limit(10);
     ok &= ab_all();
+    printf("A/B, means\n");
+    for (size_t i = 0; i < 6; i++)
+        ab_or_anytime(i % 2 ? .1 : 0, i / 2 == 0 ? .01 : i / 2 == 1 ? .03 : .05);
     return ok ? 0 : 1;
 }

@@ -11,15 +11,22 @@
  *
  * A second table is about families: 3 to 8 runs a side of four operations, of which one becomes
  * slower in one half of the repetitions, with several kinds of noise between runs. Runs of one
- * operation, and figures of one run, resemble each other.
+ * operation, and figures of one run, resemble each other. Matrices of 4 to 30 cells, each of which
+ * has runs of its own, are judged as one family, too.
  *
  * A third table is about slow noise: healthy runs of 10 to 60 s whose throughput has a standard
  * deviation of 15 %, correlated for up to 10 s. It shows how often the interval covers the true
  * value, how often it is marked as unreliable, and how often the run has a problem.
  *
  * A fourth table is about percentiles of such runs: how often their intervals cover the true value
- * or are marked, and how often an assertion whose limit is the true value is decided. The exit
- * status is 1 if a figure of a table is outside its limits. */
+ * or are marked, and how often an assertion whose limit is the true value is decided.
+ *
+ * A fifth table is about runs in turns: 16 runs whose logs scatter by 1 %, in several orders and
+ * with several kinds of drift. It shows how often a difference is claimed where there is none, and
+ * how often one is found, by the test that their order chooses, by all pairs, by whole blocks of
+ * two pairs, and by Welch's. A sixth shows how many runs it takes.
+ *
+ * The exit status is 1 if a figure of a table is outside its limits. */
 #include "analyze/stats/stats.h"
 #include "analyze/findings/findings.h"
 #include "analyze/stats/picker.h"
@@ -41,7 +48,7 @@
 #define N_REQUESTS   (N_SEGMENTS * N_EACH)
 #define N_RUNS       5 /* a side */
 #define RUN_CV       .05
-#define MOST_METRICS 12
+#define MOST_METRICS 90
 #define NOISE_SD     .2886751345948129 /* of the innovations, whatever their shape */
 #define N_TRUTH      1000000 /* segments of the long run that the true quantiles are from */
 #define WARM_UP      100
@@ -309,20 +316,30 @@ static bool cell_run(struct cell *c, uint64_t seed, double mde_sds)
 /* ---- Families ---- */
 
 #define MOST_RUNS 8
-#define EFFECT    (3 * RUN_CV) /* of the logs of all figures of one operation */
-#define SLOWER    1            /* the operation that becomes slower */
+#define SLOWER    1 /* the operation that becomes slower */
 
 static const int runs_a_side[] = {3, 4, 5, 6, 8};
 #define N_SIDES 5
+
+/* Matrices: six runs a side that scatter by 1 %, and a cell that becomes slower by 10 %. Without a
+ * change they scatter by 5 %: with 1 % nearly all cells are the same within 5 %. */
+static const int cells[] = {4, 12, 30};
+#define N_MATRICES  3
+#define MATRIX_RUNS 6
+#define MATRIX_CV   .01
+#define UNCHANGED   5 /* times that */
 
 /* Noise between runs: Gaussian; skewed; one run of ten slower by five standard deviations; twice
  * the scatter after the change. */
 enum between { EVEN, SKEWED, OUTLIERS, UNEQUAL, N_BETWEEN };
 static const char *const between_names[] = {"Gaussian", "lognormal", "outliers", "unequal"};
 
+/* Operations of one run, or cells: then each has its own runs. */
 struct family {
     enum between between;
-    int n_runs;
+    int n_runs, n_ops;
+    bool is_cells;
+    double cv, effect; /* effect: of the logs of all figures of one operation */
     long n_repetitions, alarms, covered, found, contradictions;
     bool failed;
 };
@@ -335,14 +352,15 @@ static double between_runs(struct rng *r, enum between b)
 }
 
 /* Fills the values of a run: by operation, then throughput, p50, p99. */
-static void family_run(double *v, size_t stride, struct rng *r, enum between b, double scale,
-                       double slower)
+static void family_run(double *v, size_t stride, struct rng *r, const struct family *x,
+                       double scale, double slower)
 {
-    double run = between_runs(r, b), op = 0;
-    for (int m = 0; m < MOST_METRICS; m++) {
-        op = m % 3 == 0 ? between_runs(r, b) : op;
-        double sds = .7 * run + .5 * op + .5 * between_runs(r, b);
-        double theta = scale * RUN_CV * sds + (m / 3 == SLOWER ? slower : 0);
+    double run = between_runs(r, x->between), op = 0;
+    for (int m = 0; m < 3 * x->n_ops; m++) {
+        run = x->is_cells && m % 3 == 0 && m > 0 ? between_runs(r, x->between) : run;
+        op = m % 3 == 0 ? between_runs(r, x->between) : op;
+        double sds = .7 * run + .5 * op + .5 * between_runs(r, x->between);
+        double theta = scale * x->cv * sds + (m / 3 == SLOWER ? slower : 0);
         v[(size_t)m * stride] = exp(m % 3 == 0 ? -theta : theta);
     }
 }
@@ -353,17 +371,18 @@ static bool family_repeat(struct family *x, struct rng *r, double slower, struct
     struct stats_cmp cmp[MOST_METRICS];
     enum stats_verdict v[MOST_METRICS];
     size_t n = (size_t)x->n_runs;
+    double scale = x->is_cells && slower == 0 ? UNCHANGED : 1;
     bool alarm = false;
     for (int s = 0; s < 2; s++)
         for (size_t i = 0; i < n; i++)
-            family_run(&value[s][0][i], MOST_RUNS, r, x->between,
-                       s == 1 && x->between == UNEQUAL ? 2 : 1, s == 1 ? slower : 0);
-    for (int m = 0; m < MOST_METRICS; m++)
+            family_run(&value[s][0][i], MOST_RUNS, r, x,
+                       s == 1 && x->between == UNEQUAL ? 2 * scale : scale, s == 1 ? slower : 0);
+    for (int m = 0; m < 3 * x->n_ops; m++)
         if (!stats_cmp_groups(value[0][m], n, value[1][m], n, false, &cmp[m], e))
             return false;
-    if (!judge_all(cmp, MOST_METRICS, v, e))
+    if (!judge_all(cmp, 3 * x->n_ops, v, e))
         return false;
-    for (int m = 0; m < MOST_METRICS; m++) {
+    for (int m = 0; m < 3 * x->n_ops; m++) {
         bool changed = v[m] == STATS_BETTER || v[m] == STATS_WORSE;
         bool leaves_zero_out = cmp[m].lo > 0 || cmp[m].hi < 0;
         alarm |= changed;
@@ -385,7 +404,7 @@ static bool family_simulate(struct family *x, uint64_t seed)
     struct err e = {0};
     bool ok = true;
     for (long i = 0; ok && i < x->n_repetitions; i++)
-        ok = family_repeat(x, &r, 0, &e) && family_repeat(x, &r, EFFECT, &e);
+        ok = family_repeat(x, &r, 0, &e) && family_repeat(x, &r, x->effect, &e);
     if (!ok)
         fprintf(stderr, "stats: %s\n", e.msg);
     return ok;
@@ -628,17 +647,134 @@ static bool slow_run(struct slow *x, uint64_t seed)
     return ok;
 }
 
+/* ---- Runs in turns ---- */
+
+#define N_TURNS      16
+#define TURNS_SD     .01
+#define MOST_TURNS   200 /* runs, in the table of how many it takes */
+#define FEWEST_SIDES 3   /* runs of a side there, at least */
+
+enum order { ABBA, BLOCKS, RANDOM, ABAB, N_ORDERS };
+static const char *const order_names[] = {"ABBA", "ABBA, BAAB", "AB, BA", "AB"};
+
+/* Noise beside that of single runs: none; a line of 5 or 15 % over all runs; a random walk; runs
+ * that resemble the one before. */
+enum drift { STILL, LINE_5, LINE_15, WALK, ALIKE, N_DRIFTS };
+static const char *const drift_names[] = {"none", "line, 5 %", "line, 15 %", "random walk",
+                                          "runs alike, .6"};
+
+static const double turns_effects[] = {0, .015, .03};
+#define N_EFFECTS 3
+
+/* The test that the order chooses, and others. */
+enum test { CHOSEN, PAIRS, WHOLE_BLOCKS, WELCH, N_TESTS };
+
+struct turns {
+    enum order order;
+    enum drift drift;
+    long n_repetitions, claims[N_TESTS][N_EFFECTS];
+    bool failed;
+};
+
+/* Fills n runs. In blocks and in pairs the order is drawn. */
+static void turns_make(struct stats_turn *v, size_t n, struct rng *r, enum order order,
+                       enum drift drift, double sd)
+{
+    double walk = 0, last = normal(r);
+    bool flip = false;
+
+    for (size_t i = 0; i < n; i++) {
+        double k = (double)i / (double)(n - 1), z = normal(r);
+        if (i % 4 == 0)
+            flip = order == BLOCKS && uniform(r) < .5;
+        if (i % 2 == 0 && order == RANDOM)
+            flip = uniform(r) < .5;
+        bool second = order == ABBA || order == BLOCKS ? i % 4 == 1 || i % 4 == 2 : i % 2 == 1;
+        walk += drift == WALK ? .005 * normal(r) : 0;
+        last = drift == ALIKE ? .6 * last + .8 * z : z;
+        double line = drift == LINE_5 ? .05 * k : drift == LINE_15 ? .15 * k : 0;
+        v[i] = (struct stats_turn){(int64_t)i, (int64_t)i, sd * last + line + walk, second != flip};
+    }
+}
+
+/* Compares the runs by each test. */
+static bool turns_judge(const struct stats_turn *made, size_t n, double effect,
+                        struct stats_cmp cmp[N_TESTS], struct err *e)
+{
+    struct stats_turn v[MOST_TURNS];
+    double side[2][MOST_TURNS], change[MOST_TURNS], mean[MOST_TURNS];
+    size_t n_of[2] = {0, 0}, m;
+
+    for (size_t i = 0; i < n; i++) {
+        v[i] = made[i];
+        v[i].value += v[i].is_after ? effect : 0;
+        side[v[i].is_after][n_of[v[i].is_after]++] = exp(v[i].value);
+    }
+    bool in_turns = stats_pair(v, n, change, mean, &m) == STATS_IN_TURNS;
+    if (!stats_cmp_pairs(change, m, false, &cmp[PAIRS], e) ||
+        !stats_cmp_groups(side[0], n_of[0], side[1], n_of[1], false, &cmp[WELCH], e))
+        return false;
+    cmp[CHOSEN] = cmp[in_turns ? PAIRS : WELCH];
+    for (size_t i = 0; i < m / 2; i++)
+        change[i] = (change[2 * i] + change[2 * i + 1]) / 2;
+    return m < 4 || stats_cmp_pairs(change, m / 2, false, &cmp[WHOLE_BLOCKS], e);
+}
+
+static bool turns_run(struct turns *x, uint64_t seed)
+{
+    struct rng r = {seed};
+    struct err e = {0};
+    struct stats_cmp cmp[N_TESTS];
+    bool ok = true;
+
+    for (long i = 0; ok && i < x->n_repetitions; i++) {
+        struct stats_turn v[N_TURNS];
+        turns_make(v, N_TURNS, &r, x->order, x->drift, TURNS_SD);
+        for (int k = 0; ok && k < N_EFFECTS; k++) {
+            ok = turns_judge(v, N_TURNS, turns_effects[k], cmp, &e);
+            for (int test = 0; ok && test < N_TESTS; test++)
+                x->claims[test][k] += cmp[test].p < .05;
+        }
+    }
+    if (!ok)
+        fprintf(stderr, "stats: %s\n", e.msg);
+    return ok;
+}
+
+/* Returns how many runs of a side it takes to find a change in 95 % of cases, if the p-values of
+ * throughput, p50 and p99 are adjusted. */
+static size_t turns_needed(enum test test, enum drift drift, double sd, double change, long n_each)
+{
+    for (size_t n = FEWEST_SIDES; n < MOST_TURNS / 2; n++) {
+        struct rng r = {2000 + n};
+        struct stats_cmp cmp[N_TESTS];
+        struct err e;
+        long found = 0;
+        for (long i = 0; i < n_each; i++) {
+            struct stats_turn v[MOST_TURNS];
+            turns_make(v, 2 * n, &r, BLOCKS, drift, sd);
+            found += turns_judge(v, 2 * n, log1p(change), cmp, &e) && cmp[test].p < .05 / 3;
+        }
+        if (100 * found >= 95 * n_each)
+            return n;
+    }
+    return 0;
+}
+
 /* ---- The tables ---- */
 
 #define N_CELLS    (N_SHAPES * N_RHOS)
 #define N_SLOW     (N_LENGTHS * N_LASTS)
-#define N_FAMILIES (N_BETWEEN * N_SIDES)
+#define N_MIXES    (N_BETWEEN * N_SIDES)
+#define N_FAMILIES (N_MIXES + N_BETWEEN * N_MATRICES)
+#define N_TAKEN    (N_ORDERS * N_DRIFTS)
 
 struct work {
     struct cell cells[N_CELLS];
     struct family families[N_FAMILIES];
     struct slow slow[N_SLOW];
     struct slow_times times[N_SLOW];
+    struct turns turns[N_TAKEN];
     double mde_sds;
     atomic_int next;
 };
@@ -647,9 +783,11 @@ static void *work(void *arg)
 {
     struct work *w = arg;
     int i;
-    while ((i = atomic_fetch_add(&w->next, 1)) < N_CELLS + 2 * N_SLOW + N_FAMILIES) {
-        int family = i - N_CELLS - N_SLOW, times = family - N_FAMILIES;
-        if (times >= 0)
+    while ((i = atomic_fetch_add(&w->next, 1)) < N_CELLS + 2 * N_SLOW + N_FAMILIES + N_TAKEN) {
+        int family = i - N_CELLS - N_SLOW, times = family - N_FAMILIES, turns = times - N_SLOW;
+        if (turns >= 0)
+            w->turns[turns].failed = !turns_run(&w->turns[turns], 1000 + (uint64_t)turns);
+        else if (times >= 0)
             w->times[times].failed = !times_run(&w->times[times], 1000 + (uint64_t)times);
         else if (family >= 0)
             w->families[family].failed =
@@ -689,14 +827,19 @@ static bool put_cell(const struct cell *c)
 static bool put_families(const struct family *families)
 {
     bool ok = true;
-    printf("\nfour operations, %d comparisons: %ld repetitions, %%\n"
+    printf("\nfour operations, 12 comparisons: %ld repetitions, %%\n"
            "between   runs  false alarms    covers     found  contradicts\n",
-           MOST_METRICS, families[0].n_repetitions);
+           families[0].n_repetitions);
     for (const struct family *x = families; x < families + N_FAMILIES; x++) {
-        printf("%-9s %4d    ", between_names[x->between], x->n_runs);
-        ok &= !x->failed && put(x->alarms, x->n_repetitions, 0, 6);
+        if (x == families + N_MIXES)
+            printf("\ncells, three comparisons each, %d runs a side: %ld repetitions, %%\n"
+                   "between  cells  false alarms    covers     found  contradicts\n",
+                   MATRIX_RUNS, x->n_repetitions);
+        printf("%-9s %4d    ", between_names[x->between], x->is_cells ? x->n_ops : x->n_runs);
+        ok &= !x->failed && put(x->alarms, x->n_repetitions, 0, 6.5);
         ok &= put(x->covered, x->n_repetitions, 94, 100);
-        ok &= put(x->found, x->n_repetitions, 0, 100); /* shown, not limited */
+        /* Of a mix it is shown, not limited. */
+        ok &= put(x->found, x->n_repetitions, x->is_cells ? 95 : 0, 100);
         ok &= put(x->contradictions, x->n_repetitions, 0, 0);
         printf("\n");
     }
@@ -756,6 +899,52 @@ static bool put_times(const struct slow_times *times)
     return ok;
 }
 
+static bool put_turns(const struct turns *turns)
+{
+    bool ok = true;
+    printf("\n16 runs in turns, scatter 1 %%: %ld repetitions; false claims, 1.5 %% found, 3 %% "
+           "found, %%\n"
+           "order       drift           test by order                    pairs               "
+           "   whole blocks           Welch\n",
+           turns[0].n_repetitions);
+    for (const struct turns *x = turns; x < turns + N_TAKEN; x++) {
+        printf("%-11s %-15s", order_names[x->order], drift_names[x->drift]);
+        ok &= !x->failed;
+        for (int test = 0; test < N_TESTS; test++) {
+            const long *n = x->claims[test];
+            bool limited = test == CHOSEN && x->order != ABAB && x->drift <= LINE_5;
+            /* Runs alike, in fixed ABBA order: the two changes of a block resemble each other. */
+            ok &= put(n[0], x->n_repetitions, 0,
+                      test != CHOSEN      ? 100
+                      : x->drift == ALIKE ? 8
+                                          : 6.5);
+            ok &= put(n[1], x->n_repetitions, 0, 100);
+            if (test == CHOSEN)
+                ok &= put(n[2], x->n_repetitions, limited ? 95 : 0, 100);
+        }
+        printf("\n");
+    }
+    return ok;
+}
+
+static void put_needed(long n_each)
+{
+    static const double sds[] = {.01, .03, .05}, changes[] = {.05, .10};
+
+    printf("\nruns of a side that find a change in 95 %% of cases; three metrics are judged\n"
+           "                     no drift              drift of 15 %% over the runs\n"
+           "scatter  change      in turns  else        in turns  else\n");
+    for (size_t i = 0; i < 3; i++)
+        for (size_t k = 0; k < 2; k++) {
+            printf("%5.0f %%  %4.0f %%  ", 100 * sds[i], 100 * changes[k]);
+            for (int drift = 0; drift < 2; drift++)
+                for (int welch = 0; welch < 2; welch++)
+                    printf("%10zu", turns_needed(welch ? WELCH : CHOSEN, drift ? LINE_15 : STILL,
+                                                 sds[i], changes[k], n_each));
+            printf("\n");
+        }
+}
+
 int main(int argc, char **argv)
 {
     struct work w = {.next = 0};
@@ -778,10 +967,25 @@ int main(int argc, char **argv)
         w.times[i] = (struct slow_times){.length_s = w.slow[i].length_s,
                                          .lasts_s = w.slow[i].lasts_s,
                                          .n_repetitions = (n + 4) / 5};
-    for (int i = 0; i < N_FAMILIES; i++)
+    for (int i = 0; i < N_MIXES; i++)
         w.families[i] = (struct family){.between = (enum between)(i / N_SIDES),
                                         .n_runs = runs_a_side[i % N_SIDES],
+                                        .n_ops = 4,
+                                        .cv = RUN_CV,
+                                        .effect = 3 * RUN_CV,
                                         .n_repetitions = n};
+    for (int i = 0; i < N_TAKEN; i++)
+        w.turns[i] = (struct turns){.order = (enum order)(i / N_DRIFTS),
+                                    .drift = (enum drift)(i % N_DRIFTS),
+                                    .n_repetitions = 2 * n};
+    for (int i = 0; i < N_FAMILIES - N_MIXES; i++)
+        w.families[N_MIXES + i] = (struct family){.between = (enum between)(i / N_MATRICES),
+                                                  .n_runs = MATRIX_RUNS,
+                                                  .n_ops = cells[i % N_MATRICES],
+                                                  .is_cells = true,
+                                                  .cv = MATRIX_CV,
+                                                  .effect = -log(.9),
+                                                  .n_repetitions = (n + 4) / 5};
     for (int i = 0; i < N_CELLS; i++)
         w.cells[i] = (struct cell){
             .shape = (enum shape)(i / N_RHOS), .rho = rhos[i % N_RHOS], .n_repetitions = n};
@@ -806,5 +1010,7 @@ int main(int argc, char **argv)
     ok &= put_families(w.families);
     ok &= put_slow(w.slow);
     ok &= put_times(w.times);
+    ok &= put_turns(w.turns);
+    put_needed(n);
     return ok ? EXIT_DONE : EXIT_FAILED;
 }

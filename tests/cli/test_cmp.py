@@ -446,7 +446,9 @@ class Formats(CmpTest):
     def test_markdown(self):
         a, b = self.runs('a', 2)
         out = self.s3analyze('cmp', '--markdown', '--after-name', 'b|<b>', a, b).out
-        table = [line for line in out.splitlines() if line.startswith('|')]
+        shown, folded = out.split('<details>')
+        self.assertIn('|  | before | b\\|&lt;b> | throughput | p50 | p99 |', shown)
+        table = [line for line in folded.splitlines() if line.startswith('|')]
         self.assertIn('| before | b\\|&lt;b> |', table[0])
         rows = table[:2 + len(self.cmp(a, b)['operations'][0]['metrics'])]
         self.assertEqual(len({len(re.findall(r'(?<!\\)\|', line)) for line in rows}), 1)

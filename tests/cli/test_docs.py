@@ -8,6 +8,7 @@ embedded target, and large loads are made small.
 """
 import functools
 import os
+import random
 import re
 import shlex
 import subprocess
@@ -15,6 +16,7 @@ import unittest
 import zipfile
 
 import aggregates
+import matrix
 from capgen import Shape, simulate, steady, text
 from harness import BUILD, ROOT, TESTDATA, TIMEOUT_S, CliTest, run, tool
 from oracle import SECOND
@@ -45,9 +47,10 @@ CAPTURES = {
     "old/*.zst": "before", "old-*.csv.zst": "before", "new-*.csv.zst": "after",
     "run.sums.zst": "sums", "client-0.sums.zst": "sums", "client-1.sums.zst": "sums", "c0.sums.zst": "sums",
     "c1.sums.zst": "sums", "run.json.zst": "aggregate", "old.json.zst": "aggregate",
-    "a*.zst": "before", "b*.zst": "after", "nightly/*.csv.zst": "before",
+    "a*.zst": "before", "b*.zst": "after", "nightly/*.csv.zst": "before", "main/*.csv.zst": "before", "pr/*.csv.zst": "after",
     "ab.csv.zst": "get", "ab.tsv": "import/ab.tsv", "hey.csv": "import/hey.csv", "trace.json": "import/mc-trace.json",
     "logs/*": "import/s3.log",
+    "main/": "matrix", "pr/": "matrix",
     "run.profiles.zip": "profiles", "old.profiles.zip": "profiles",
     "client1.csv.zst": "client", "client2.csv.zst": "client", "a.csv.zst": "client", "b.csv.zst": "client",
 }
@@ -148,6 +151,12 @@ class Examples(CliTest):
         if kind.startswith("import/"):
             path.write_bytes((TESTDATA / kind).read_bytes())
             return
+        if kind == "matrix":
+            path.mkdir()
+            of, r = matrix.cells(4), random.Random(path.name)
+            for i in range(3 * len(of)):
+                (path / f"{i}.csv").write_bytes(matrix.run(r, **of[i % len(of)]))
+            return
         if kind == "profiles":
             name = "cpu-1" if path.name.startswith("old") else "cpu-2"
             with zipfile.ZipFile(path, "w") as z:
@@ -230,7 +239,8 @@ class Examples(CliTest):
         return used
 
     def test_documents(self):
-        examples = [e for path in DOCUMENTS for e in examples_of(path)]
+        # test_ci.py runs the commands of docs/ci.md together.
+        examples = [e for path in DOCUMENTS if path.name != "ci.md" for e in examples_of(path)]
         self.assertGreater(sum(e.output is not None for e in examples), 4)
         self.assertEqual(sorted(self.check_all(examples)), sorted(NOT_RUN))
 
@@ -272,7 +282,8 @@ class Names(unittest.TestCase):
                                                         (ROOT / "loadgen/ranks/ranks_mpi.c").read_text()))
         foreign = {"--ci", "--force"}  # of .ci/deps
         foreign |= {"--verbose", "--args", "--break-system-packages"}  # of mc, gdb and pip
-        foreign |= {"--fault", "--log"}  # of the server of the tests
+        foreign |= {"--fault", "--log", "--port"}  # of the server of the tests
+        foreign |= {"--body-file"}  # of gh
         foreign |= {"--hostfile", "--bind-to", "--allow-run-as-root", "--mca", "--conf"}  # of mpirun and Spark
         foreign |= {"--mpi", "--kill-on-bad-exit", "--ntasks-per-node", "--exclusive"}  # of Slurm
         foreign |= {"--rps-limit", "--opslog", "--limitread", "--limitwrite", "--excel"}  # of other load generators

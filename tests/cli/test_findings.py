@@ -655,8 +655,8 @@ class Findings(FindingsCase):
         path = self.tmp / "run.csv"
         path.write_text(load.rows())
         text = " ".join(self.s3analyze("analyze", path).out.split())
-        self.assertRegex(text, r"^GET of 64KiB, 12 threads, 4 hosts: \d.* median \d.*; no errors\. 1 problem: "
-                               r"1\. Problem: Stalled for 2\.\ds from 12:00:0[78]")
+        self.assertRegex(text, r"^GET of 64KiB, 12 threads, 4 hosts: \d.* median \d.*; no errors\. 1 problem\. 95 % CI "
+                               r"unreliable: see the finding of a stall: 1\. Problem: Stalled for 2\.\ds from 12:00:0[78]")
 
     def test_nothing_found_in_next_to_nothing(self):
         """What was not looked for is not said to be well."""

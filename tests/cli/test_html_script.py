@@ -110,8 +110,8 @@ class Script(CliTest):
             with self.subTest(width=width), Browser() as browser:
                 page_ = browser.open(page, width=width)
                 whole = page_.evaluate(f"{TIMELINE}.innerHTML")
-                self.assertRegex(page_.evaluate(f"{TIMELINE}.textContent"), r"bins of 1s$")
-                self.assertRegex(page_.evaluate(DRAG + "(0.405, 0.430)"), r"^05:46:4\d\.\d+ to 05:46:\d\d\.\d+; bins of 200ms$")
+                self.assertRegex(page_.evaluate(f"{TIMELINE}.textContent"), r"bins of 500ms$")
+                self.assertRegex(page_.evaluate(DRAG + "(0.405, 0.430)"), r"^05:46:4\d\.\d+ to 05:46:\d\d\.\d+; bins of 150ms$")
                 self.assertRegex(page_.evaluate(HOVER + "((50.3 - 48.6) / 3)")[0], r"GET\n0B/s\n")
                 self.assertRegex(page_.evaluate(HOVER + "(0.1)")[0], r"GET\n\d+[.\d]*KiB/s\nmedian 2ms")
                 self.assertEqual(page_.evaluate(FAULTS), [])

@@ -144,6 +144,11 @@ class RandomCaptures(Invariants):
         if r.random() < 0.8:
             data = frames(data, *(r.randrange(len(data)) for _ in range(r.choice([0, 1, 5]))))
         note = f'seed {seed}: {options} {vars(shape)}'
+        chosen = [x for x in rows if x.op == known.get('op', x.op) and x.host == known.get('host', x.host)]
+        skip_to = {op: min(x.start for x in chosen if x.op == op) + known.get('skip', 0) for op in {x.op for x in chosen}}
+        if all(x.start < skip_to[x.op] for x in chosen):
+            self.assertIn('no requests: --skip cuts all', self.fails(data, *options))
+            return
         report = self.analyze(data, *options)
         self.assert_fits_oracle(report, Analysis(rows, **known), note)
         self.check_invariants(report, rows, note)

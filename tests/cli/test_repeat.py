@@ -380,3 +380,116 @@ class Repeat(LoadTest):
         self.assertIn("nonsense", r.err)
         self.repeat("sweep", "--concurrent", "2", "--runs", "1", command=(*GET, "--requests", "10"))
         self.assertEqual([r["level"] for r in self.state()["runs"]], [2])
+
+
+class Hooks(LoadTest):
+    SWEEP = ("sweep", "--dir", "plan", "--seed", "1", "--concurrent", "1,2", "--runs", "1")
+
+    def sweep(self, *options):
+        return ("repeat", *self.SWEEP, *options, "--", *GET, "--requests", "10", "--host", self.server.hosts)
+
+    def calls(self):
+        return (self.tmp / "plan" / "calls").read_text().splitlines()
+
+    def test_before_and_after_each_run(self):
+        """In the plan's folder, with what tells the run. What they print is beside the capture."""
+        self.start()
+        for plan, options, side, level in (("sweep", self.SWEEP[3:], "", "1"), ("capacity", ("--slo", "p50<1h", "--max-runs", "2"), "", "100"),
+                                           ("ab", ("--before", "", "--after=--tls=false", "--gate", "p50:5%", "--max-runs", "2"), None, "")):
+            with self.subTest(plan):
+                note = 'echo "{} $(pwd) $RUN,$SIDE,$LEVEL,$CAPTURE" | tee -a calls; test {} -e "$CAPTURE"'
+                self.bare("repeat", plan, "--dir", plan, *options, "--before-run", note.format("before", "!"),
+                          f"--after-run={note.format('after', '')}", "--", *GET, "--requests", "400", "--host", self.server.hosts,
+                          env=self.environment(), status=0 if plan == "sweep" else 3)
+                folder = self.tmp / plan
+                calls = (folder / "calls").read_text().splitlines()
+                runs = sorted(folder.glob("run-*.csv.zst"))
+                self.assertGreaterEqual(len(runs), 2)
+                expected = []
+                for number, path in enumerate(runs, 1):
+                    what = path.name.split("-", 2)[2].removesuffix(".csv.zst")
+                    run = f"{number},{what},," if plan == "ab" else f"{number},,{what},"
+                    both = [f"{when} {folder} {run}{path}" for when in ("before", "after")]
+                    self.assertEqual((folder / path.name.replace(".csv.zst", ".log")).read_text().splitlines(), both)
+                    expected += both
+                self.assertEqual(calls, expected)
+
+    def test_no_secret_in_the_environment(self):
+        self.start()
+        hush = {"AWS_SECRET_ACCESS_KEY": "HUSH1", "WARP_SESSION_TOKEN": "HUSH2", "RESTIC_PASSWORD": "HUSH3", "My_s3_key": "HUSH4",
+                "https_proxy": "http://me:HUSH5@proxy", "DEPLOY_TO": "root@host=KEY"}
+        self.bare(*self.sweep("--before-run", "env > env"), env={**self.environment(), **hush})
+        env = (self.tmp / "plan" / "env").read_text()
+        self.assertNotIn("HUSH", env)
+        self.assertNotIn(self.environment()["S3LOAD_SECRET_KEY"], env)
+        self.assertIn("DEPLOY_TO=root@host=KEY\n", env)
+        self.assertNotIn("before-run", (self.tmp / "plan" / "plan.json").read_text())
+
+    def test_a_failure_ends_the_plan(self):
+        """With the last lines that the command wrote. The same command, perhaps with a better hook, goes on with the next run."""
+        self.start()
+        numbered = "for i in 1 2 3 4 5 6 7 8 9; do printf '%149s %d\\n' . $i; done; printf '\\033[0m' >&2; exit 7"
+        for option, n_runs in ("before-run", 1), ("after-run", 2):
+            with self.subTest(option):
+                note = ("--before-run", "echo before $RUN >> calls", "--after-run", "echo after $RUN >> calls")
+                failing = (f"--{option}", f"test $RUN = 1 || {{ {numbered}; }}")
+                r = self.bare(*self.sweep(*note, *failing), env=self.environment(), status=1)
+                log = self.tmp / "plan" / next(p.name for p in (self.tmp / "plan").glob("run-002-*.log"))
+                shown = "".join(f"{'.':>149} {i}\n" for i in range(4, 10))
+                self.assertTrue(r.err.endswith(f"--{option}\n{shown}\\x1b[0m\ns3load: --{option} failed (status 7). Its output is in plan/"
+                                               f"{log.name}. The same command goes on with the plan\n"), r.err)
+                self.assertIn(". 1\n", log.read_text())
+                self.assertEqual(len(list((self.tmp / "plan").glob("run-*.csv.zst"))), n_runs)
+                before = self.calls()
+                self.bare(*self.sweep(*note), env=self.environment())
+                self.assertEqual(self.calls()[len(before):], ["before 2", "after 2"] if n_runs == 1 else [])
+                self.assertEqual(len(list((self.tmp / "plan").glob("run-*.csv.zst"))), 2)
+                shutil.rmtree(self.tmp / "plan")
+
+    def pipes(self):
+        """A hook whose background process never ends by itself, and a pipe that ends with that process."""
+        for name in "alive", "never":
+            (self.tmp / name).unlink(missing_ok=True)
+            os.mkfifo(self.tmp / name)
+        pipe = os.open(self.tmp / "alive", os.O_RDONLY | os.O_NONBLOCK)
+        self.addCleanup(os.close, pipe)
+        return "(echo begun; cat ../never) > ../alive & wait", pipe
+
+    def wait_for(self, text, pipe):
+        self.assertTrue(select.select([pipe], [], [], TIMEOUT_S)[0])
+        self.assertEqual(os.read(pipe, 100), text)
+
+    def test_a_signal(self):
+        """It ends the hook with all that it began, and the plan. No run begins, and none is lost."""
+        self.start()
+        for sent in signal.SIGINT, signal.SIGTERM:
+            with self.subTest(sent):
+                hook, pipe = self.pipes()
+                p = self.begin(*self.sweep("--before-run", hook))
+                self.wait_for(b"begun\n", pipe)
+                p.send_signal(sent)
+                self.wait_for(b"", pipe)
+                _, err = p.communicate()
+                self.assertEqual(p.returncode, 128 + sent)
+                self.assertTrue(err.endswith(b"--before-run\n"), err)
+                self.assertEqual(list((self.tmp / "plan").glob("*.zst")), [])
+        self.bare(*self.sweep(), env=self.environment())
+        self.assertEqual(len(list((self.tmp / "plan").glob("*.zst"))), 2)
+
+    def test_a_limit_of_time(self):
+        self.start()
+        os.mkfifo(self.tmp / "never")
+        r = self.bare(*self.sweep("--hook-timeout", "1s", "--before-run", "cat ../never"), env=self.environment(), status=1)
+        self.assertIn("s3load: --before-run took longer than 1s. Its output is in plan/run-001-", r.err)
+        self.assertEqual(list((self.tmp / "plan").glob("*.zst")), [])
+
+    def test_what_a_hook_leaves_behind(self):
+        """A server that it started goes on."""
+        self.start()
+        hook, pipe = self.pipes()
+        self.bare(*self.sweep("--before-run", f"test $RUN != 1 || {{ {hook.removesuffix('wait')} }}"), env=self.environment())
+        self.wait_for(b"begun\n", pipe)
+        with (self.tmp / "never").open("wb") as never:  # it is still there to read this
+            never.write(b"more")
+        self.wait_for(b"more", pipe)
+        self.wait_for(b"", pipe)

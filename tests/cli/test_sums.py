@@ -61,6 +61,11 @@ class SumsTest(CliTest):
         return json.loads(zstd_text(path))
 
 
+def bare(path):
+    """The text of sums without intervals of percentiles, which a merge drops."""
+    return re.sub(r',"intervals":\[[^]]*\]', "", zstd_text(path))
+
+
 def zstd_text(path):
     return zstd.decodable(path.read_bytes()).decode()
 
@@ -137,7 +142,7 @@ class Seconds(SumsTest):
 
     def test_page_of_many_segments(self):
         """Bins are several segments each; the last one holds fewer, and no more than these."""
-        path = self.put("long", capgen.steady(407, threads=2, every=SECOND // 2 + 10**8))
+        path = self.put("long", capgen.steady(511, threads=2, every=SECOND // 2 + 10**8))
         page = self.tmp / "page.html"
         self.s3analyze("analyze", "--quiet", "--range", "full", "--analyze.dur", "1s", "--html", page,
                        self.sums(path))
@@ -168,19 +173,19 @@ class Seconds(SumsTest):
 
 class Merging(SumsTest):
     def test_merge_of_sums_is_sums_of_the_merge(self):
-        """Byte for byte, whatever the order."""
+        """Byte for byte, whatever the order, but for the intervals."""
         shapes = [SHAPES["mixed"], SHAPES["errors"], SHAPES["sizes"], SHAPES["odd"]]
         paths = [self.put(str(i), simulate(20 + i, s), generation=i + 1) for i, s in enumerate(shapes)]
         merged = self.tmp / "merged.csv.zst"
         self.s3analyze("merge", "--quiet", "--force", "-o", merged, *paths)
-        expected = self.sums(merged, name="expected").read_bytes()
+        expected = bare(self.sums(merged, name="expected"))
         parts = [self.sums(p, name=f"{i}.sums") for i, p in enumerate(paths)]
         for seed in range(3):
             random.Random(seed).shuffle(parts)
             out = self.tmp / f"out{seed}"
             self.s3analyze("merge", "--quiet", "-o", out, *parts)
-            self.assertEqual(out.read_bytes(), expected)
-        self.assertEqual(self.sums(*paths).read_bytes(), expected)
+            self.assertEqual(zstd_text(out), expected)
+        self.assertEqual(bare(self.sums(*paths)), expected)
         self.assertEqual(self.analyze(*parts)["operations"], self.analyze(out)["operations"])
 
     def test_rows_are_added_up_in_portions(self):
@@ -193,7 +198,7 @@ class Merging(SumsTest):
         parts = [self.sums(p, name=f"{p.name}.sums") for p in paths]
         out = self.tmp / "out"
         self.s3analyze("merge", "--quiet", "--force", "-o", out, *parts)
-        self.assertEqual(out.read_bytes(), self.sums(*paths).read_bytes())
+        self.assertEqual(zstd_text(out), bare(self.sums(*paths)))
 
     def test_refused(self):
         a = self.sums(self.put("a", simulate(1, SHAPES["plain"])), name="a.sums")
@@ -234,7 +239,7 @@ class Recorded(SumsTest):
         merged, out = self.tmp / "merged.csv", self.tmp / "merged.sums"
         self.s3analyze("merge", "--quiet", "--force", "-o", merged, *paths)
         self.s3analyze("merge", "--quiet", "--force", "-o", out, *reversed(parts))
-        self.assertEqual(self.sums(merged).read_bytes(), out.read_bytes())
+        self.assertEqual(bare(self.sums(merged)), zstd_text(out))
         of_rows, of_sums = self.analyze("--together", merged), self.analyze(out)
         self.assertEqual(of_rows["inputs"][0]["recorded"], of_sums["inputs"][0]["recorded"])
         self.assertEqual(of_sums["inputs"][0]["recorded"]["n_runs"], 3)
@@ -470,7 +475,7 @@ class Compare(SumsTest):
                          {"throughput", "objects", "p50", "p90", "p99", "ttfb_p50", "errors"})
         for m in op["metrics"]:
             self.assertEqual(m["before"], m["after"])
-            self.assertEqual(m["before"]["lo"] is None, m["metric"] in ("p50", "p90", "p99", "ttfb_p50"), m["metric"])
+            self.assertIsNotNone(m["before"]["lo"], m["metric"])
         self.assertEqual(op["before"], op["after"])
         self.assertEqual(op["duration_effect"]["ks_d"], 0)
 

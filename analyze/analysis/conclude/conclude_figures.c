@@ -281,6 +281,8 @@ static bool about_samples(struct analysis *a, const struct operation *op, struct
                             "which all threads (or clients) were active");
     if (op->n_requests == op->n_errors)
         return findings_add(&a->findings, &f, e, "No request succeeded");
+    if (op->n_requests == 1)
+        return findings_add(&a->findings, &f, e, "A single request is too few for a throughput");
     if (!op->range.present || !op->throughput.present)
         return findings_add(&a->findings, &f, e,
                             "At no time were all threads active, so there is no throughput: use "

@@ -218,3 +218,18 @@ bool load_run_analysis(struct analysis *a, struct dataset *d, const struct load_
     free(cut_ns);
     return ok;
 }
+
+bool load_sums_of_dataset(struct sums *s, struct dataset *d, const struct load_input *input,
+                          struct err *e)
+{
+    const struct load_filter all = {0};
+    const struct load_analysis how = {.depth = ANALYSIS_NO_ACCESS};
+    struct analysis a = {0};
+    bool ok = sums_of_dataset(s, d, (unsigned)input->threads, e) &&
+              (d->n_rows == 0 || load_run_analysis(&a, d, &all, &how, input, false, e));
+
+    if (ok)
+        sums_take_intervals(s, &a);
+    analysis_free(&a);
+    return ok;
+}

@@ -2,6 +2,7 @@
 #ifndef S3_ANALYZE_ANALYSIS_RUN_LOAD_H
 #define S3_ANALYZE_ANALYSIS_RUN_LOAD_H
 
+#include "analyze/analysis/sums/sums.h"
 #include "analyze/data/dataset.h"
 #include "analyze/summary/model/model.h"
 #include "libcommon/cli.h"
@@ -71,5 +72,10 @@ struct analysis_options load_analysis_options(const struct load_filter *filter,
 bool load_run_analysis(struct analysis *a, struct dataset *d, const struct load_filter *filter,
                        const struct load_analysis *analysis, const struct load_input *input,
                        bool full_series, struct err *e);
+
+/* Fills the sums of a dataset, with the intervals that its requests give. False: *e says why. The
+ * caller calls sums_free in any case. */
+bool load_sums_of_dataset(struct sums *s, struct dataset *d, const struct load_input *input,
+                          struct err *e);
 
 #endif

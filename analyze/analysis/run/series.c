@@ -71,6 +71,20 @@ static bool select_rows(struct analysis_source *s, int host, struct selection **
     return true;
 }
 
+enum ended_value { ENDED_DURATION, ENDED_TTFB, ENDED_RESPONSE };
+
+static bool has_value(const struct table *t, size_t row, enum ended_value what)
+{
+    return what == ENDED_DURATION || packed_has(what == ENDED_TTFB ? &t->ttfb : &t->late, row);
+}
+
+static int64_t value_of(const struct table *t, size_t row, enum ended_value what)
+{
+    return what == ENDED_TTFB ? packed_get(&t->ttfb, row)
+                              : packed_get(&t->dur, row) +
+                                    (what == ENDED_RESPONSE ? packed_get(&t->late, row) : 0);
+}
+
 /* Values of the successful requests by the segment k in which they end: v[first[k]] .. v[first[k +
  * 1] - 1]. */
 struct ended {
@@ -79,7 +93,7 @@ struct ended {
 };
 
 static bool ended_init(struct ended *x, const struct selection *sel, size_t n_sel,
-                       const struct slice_grid *g, bool ttfb, struct err *e)
+                       const struct slice_grid *g, enum ended_value what, struct err *e)
 {
     *x = (struct ended){0};
     if (!mem_cleared(&x->first, g->n + 2, e))
@@ -92,13 +106,13 @@ static bool ended_init(struct ended *x, const struct selection *sel, size_t n_se
                 int64_t end_ns = table_end(t, row);
 
                 if (table_failed(t, row) || end_ns < g->start_ns || end_ns >= g->end_ns ||
-                    (ttfb && !packed_has(&t->ttfb, row)))
+                    !has_value(t, row, what))
                     continue;
                 size_t k = slice_grid_index(g, end_ns);
                 if (pass == 0)
                     csort_count(x->first, k);
                 else
-                    x->v[csort_place(x->first, k)] = packed_get(ttfb ? &t->ttfb : &t->dur, row);
+                    x->v[csort_place(x->first, k)] = value_of(t, row, what);
             }
         }
         if (pass == 0 && !mem_new(&x->v, csort_sum(x->first, g->n), e))
@@ -113,13 +127,13 @@ static void ended_fini(struct ended *x)
     free(x->first);
 }
 
-/* Fills quantiles of durations or, with ttfb, the median of the times to first byte. */
+/* Fills quantiles of durations, or fewer of other times. */
 static bool fill_quantiles(struct series_row *rows, const struct selection *sel, size_t n_sel,
-                           const struct slice_grid *g, bool ttfb, struct err *e)
+                           const struct slice_grid *g, enum ended_value what, struct err *e)
 {
     const unsigned permille[] = {500, 900, 990, 1000};
     struct ended x;
-    bool ok = ended_init(&x, sel, n_sel, g, ttfb, e);
+    bool ok = ended_init(&x, sel, n_sel, g, what, e);
 
     for (size_t k = 0; ok && k < g->n; k++) {
         size_t n = x.first[k + 1] - x.first[k];
@@ -127,9 +141,12 @@ static bool fill_quantiles(struct series_row *rows, const struct selection *sel,
 
         if (n == 0)
             continue;
-        picker_quantiles(x.v + x.first[k], n, permille, ttfb ? 1 : 4, q);
-        if (ttfb) {
+        picker_quantiles(x.v + x.first[k], n, permille, what == ENDED_TTFB ? 1 : 4, q);
+        if (what == ENDED_TTFB) {
             rows[k].ttfb_p50_ns = (double)q[0];
+        } else if (what == ENDED_RESPONSE) {
+            rows[k].response_p50_ns = (double)q[0];
+            rows[k].response_p99_ns = (double)q[2];
         } else {
             rows[k].p50_ns = (double)q[0];
             rows[k].p90_ns = (double)q[1];
@@ -142,7 +159,8 @@ static bool fill_quantiles(struct series_row *rows, const struct selection *sel,
 }
 
 static bool fill_rows(struct series_row *rows, const struct selection *sel, size_t n_sel,
-                      const struct slice_grid *g, const struct slice_grid *active, struct err *e)
+                      const struct slice_grid *g, const struct slice_grid *active, bool is_open,
+                      struct err *e)
 {
     struct slice_totals *slices;
     if (!mem_cleared(&slices, g->n, e))
@@ -173,13 +191,16 @@ static bool fill_rows(struct series_row *rows, const struct selection *sel, size
             .p99_ns = NAN,
             .max_ns = NAN,
             .ttfb_p50_ns = NAN,
+            .response_p50_ns = NAN,
+            .response_p99_ns = NAN,
             .in_flight = slice_in_flight(s, g->length_ns),
             .in_range = start_ns >= active->start_ns && start_ns < active->end_ns,
         };
     }
     free(slices);
-    return fill_quantiles(rows, sel, n_sel, g, false, e) &&
-           fill_quantiles(rows, sel, n_sel, g, true, e);
+    return fill_quantiles(rows, sel, n_sel, g, ENDED_DURATION, e) &&
+           fill_quantiles(rows, sel, n_sel, g, ENDED_TTFB, e) &&
+           (!is_open || fill_quantiles(rows, sel, n_sel, g, ENDED_RESPONSE, e));
 }
 
 bool analysis_grid_around(struct slice_grid *g, int64_t anchor_ns, int64_t length_ns,
@@ -216,7 +237,7 @@ bool analysis_series_on(const struct analysis *a, int op, int host, const struct
         return true;
     struct selection *sel = NULL;
     bool ok = select_rows(s, host, &sel, e) && mem_new(rows, grid->n, e) &&
-              fill_rows(*rows, sel, s->n_tables, grid, &s->grid, e);
+              fill_rows(*rows, sel, s->n_tables, grid, &s->grid, a->dataset->has_intended, e);
     free(sel);
     if (ok) {
         *n = grid->n;

@@ -1,6 +1,7 @@
 /* Figures of an operation of a foreign file, from its counters and its seconds. */
 #include "analyze/analysis/sums/foreign_internal.h"
 #include "analyze/analysis/sums/sums_internal.h"
+#include "analyze/summary/estimate/confidence.h"
 #include "analyze/summary/sets/set.h"
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
@@ -166,6 +167,36 @@ static bool fill_rates(struct operation *op, const struct foreign_seconds *x, st
     return segments_of(&op->segments, x, op->n_bytes > 0, e);
 }
 
+/* Fills the percentiles of durations, as far as the groups bound them. */
+static bool fill_percentiles(struct statistics_latency *to, const struct operation *op,
+                             const struct aggfile_entry *x, struct err *e)
+{
+    to->times = op->requests.all.dur;
+    for (size_t i = 0; i < STATISTICS_N_QUANTILES; i++) {
+        struct sums_bounds p;
+
+        if (!foreign_percentile(&p, x, statistics_permille[i] * 1000, e))
+            return false;
+        bool is_known = p.present && isfinite(p.most_ns) && p.least_ns > 0;
+        double value = is_known ? sqrt(p.least_ns * p.most_ns) : NAN;
+        double lo = fmax(p.lo_ns, 0);
+
+        to->q[i].ci = (struct stats_ci){.ok = is_known,
+                                        .why = "its groups do not bound it",
+                                        .value = value,
+                                        .lo = lo,
+                                        .hi = p.hi_ns,
+                                        .lo90 = lo,
+                                        .hi90 = p.hi_ns,
+                                        .se = NAN,
+                                        .df = NAN,
+                                        .below = value - p.least_ns,
+                                        .above = p.most_ns - value};
+        to->q[i].can_gate = isfinite(p.hi_ns);
+    }
+    return true;
+}
+
 bool foreign_by_second(struct operation *to, const struct foreign *f, const struct sums_op *op,
                        bool is_mixed, struct err *e)
 {
@@ -197,7 +228,9 @@ bool foreign_by_second(struct operation *to, const struct foreign *f, const stru
     to->throughput = (struct throughput){.known.why = all->n_errors > 0 ? with_failed : NULL};
     ok = ok && (x.n == 0 || all->n_errors > 0 || fill_rates(to, &x, e));
     to->judged = to->throughput;
-    ok = ok && sums_statistics(to, all, rows, x.n, e);
+    ok = ok && sums_statistics(to, all, rows, x.n, e) &&
+         (!to->requests.present ||
+          fill_percentiles(&to->statistics->duration, to, op->foreign->x, e));
     free(rows);
     foreign_seconds_fini(&x);
     return ok;

@@ -51,6 +51,10 @@ void foreign_free(struct foreign *f);
 /* Fills figures of requests from the groups of an entry. Returns false if out of memory. */
 bool foreign_requests(struct requests *q, const struct aggfile_entry *x, struct err *e);
 
+/* As sums_foreign_percentile, of an entry. */
+bool foreign_percentile(struct sums_bounds *to, const struct aggfile_entry *x, uint32_t ppm,
+                        struct err *e);
+
 /* Returns the throughput over the whole time of `op`: of a host or client all requests, which are
  * those of g; of op itself (NULL) the successful ones, as far as the file has their amounts. */
 struct throughput foreign_throughput(const struct sums_op *op, const struct sums_group *g);

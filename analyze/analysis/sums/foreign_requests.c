@@ -11,6 +11,8 @@
 
 static const char *const no_percentiles =
     "not in this file: percentiles were averaged by the recorder, over 10-second groups";
+static const char *const only_bounds =
+    "not in this file: the recorder kept percentiles of 10-second groups, which give bounds";
 static const char *const not_all =
     "not in this file: percentiles were averaged by the recorder, over 10-second groups, which do "
     "not hold all requests";
@@ -44,21 +46,52 @@ static void pool(struct times *t, const struct aggfile_entry *x)
     t->stddev_ns = n > 1 ? ns_of((double)sqrtl(squares / (n - 1))) : 0;
 }
 
-static void fill_single(struct requests *q, const struct aggfile_entry *x, bool is_complete)
+/* Fills the bounds of the percentiles; those that are exact are known. */
+static bool fill_bounds(struct requests *q, const struct aggfile_entry *x, struct err *e)
+{
+    struct times *t = &q->all.dur;
+    int64_t *const value[] = {&t->p50_ns, &t->p90_ns, &t->p99_ns};
+    const enum figure figures[] = {FIGURE_P50, FIGURE_P90, FIGURE_P99};
+    const uint32_t ppm[] = {500000, 900000, 990000};
+
+    for (size_t i = 0; i < 3; i++) {
+        struct sums_bounds p;
+
+        if (!foreign_percentile(&p, x, ppm[i], e))
+            return false;
+        q->groups.bounds[i] = (struct group_range){NAN, NAN};
+        if (!p.present)
+            continue;
+        q->groups.bounds[i] = (struct group_range){p.least_ns, p.most_ns};
+        if (t->known.why == no_percentiles)
+            t->known.why = only_bounds;
+        if (p.least_ns < p.most_ns || q->with_failed)
+            continue;
+        *value[i] = llround(p.least_ns);
+        t->known.absent &= ~ABSENT(figures[i]);
+    }
+    return true;
+}
+
+static bool fill_single(struct requests *q, const struct aggfile_entry *x, bool is_complete,
+                        struct err *e)
 {
     const struct group_range none = {INFINITY, -INFINITY};
     struct request_groups *to = &q->groups;
     struct times *t = &q->all.dur;
     double least_ms = INFINITY, most_ms = -INFINITY;
 
-    *to = (struct request_groups){x->groups, x->group_clients, x->n_groups, INT64_MAX, none, none,
-                                  none};
+    *to = (struct request_groups){.v = x->groups,
+                                  .clients = x->group_clients,
+                                  .n = x->n_groups,
+                                  .p50 = none,
+                                  .p90 = none,
+                                  .p99 = none};
     for (size_t i = 0; i < x->n_groups; i++) {
         const struct aggfile_group *g = &x->groups[i];
 
         least_ms = fmin(least_ms, g->min_ms);
         most_ms = fmax(most_ms, g->max_ms);
-        to->n_smallest = int64_min(to->n_smallest, g->n_requests);
         widen(&to->p50, g->p50_ms);
         widen(&to->p90, g->p90_ms);
         widen(&to->p99, g->p99_ms);
@@ -79,6 +112,7 @@ static void fill_single(struct requests *q, const struct aggfile_entry *x, bool 
     }
     if (x->n_bytes % x->n_requests == 0 && x->groups[0].object_bytes == x->n_bytes / x->n_requests)
         q->object_size_bytes = x->groups[0].object_bytes;
+    return fill_bounds(q, x, e);
 }
 
 /* True if the class is one step of the recorder's ladder of sizes: 1, 10, 100, 1 Ki, 10 Ki, 100 Ki,
@@ -191,6 +225,5 @@ bool foreign_requests(struct requests *q, const struct aggfile_entry *x, struct 
     };
     if (any_multi)
         return fill_multi(q, x, is_complete, e);
-    fill_single(q, x, is_complete);
-    return true;
+    return fill_single(q, x, is_complete, e);
 }

@@ -95,6 +95,8 @@ bool foreign_series(const struct foreign *f, const struct sums_part *p, const st
                                 .p99_ns = NAN,
                                 .max_ns = NAN,
                                 .ttfb_p50_ns = NAN,
+                                .response_p50_ns = NAN,
+                                .response_p99_ns = NAN,
                                 .in_flight = NAN,
                                 .lacks_parts = true,
                                 .lacks_counts = true};

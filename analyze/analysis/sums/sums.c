@@ -454,8 +454,23 @@ bool sums_ops_join(struct sums *s, struct err *e)
            sums_check_limits(s, e);
 }
 
+static void drop_intervals(struct sums *s)
+{
+    for (size_t k = 0; k < s->n_ops; k++) {
+        struct sums_values *const of[] = {&s->ops[k].all.duration, &s->ops[k].all.ttfb,
+                                          &s->ops[k].response};
+
+        for (size_t i = 0; i < 3; i++)
+            memset(of[i]->interval, 0, sizeof of[i]->interval);
+    }
+}
+
 bool sums_merge(struct sums *to, struct sums *from, struct err *e)
 {
+    if (to->n_ops > 0 && from->n_ops > 0) {
+        drop_intervals(to);
+        drop_intervals(from);
+    }
     if (to->n_ops == 0)
         to->range = from->range;
     else if (from->n_ops > 0)

@@ -4,13 +4,15 @@
  *
  * All of it can be added: the sums of two captures added up equal the sums of the merged capture,
  * byte for byte in the file. So nothing is kept that depends on all requests at once: no
- * percentile, and nothing about an active range that ends between two seconds. */
+ * percentile, and nothing about an active range that ends between two seconds. The one exception
+ * are intervals of percentiles, which a merge drops. */
 #ifndef S3_ANALYZE_ANALYSIS_SUMS_SUMS_H
 #define S3_ANALYZE_ANALYSIS_SUMS_SUMS_H
 
 #include "analyze/base/lineset.h"
 #include "analyze/data/slices.h"
 #include "analyze/stats/moments.h"
+#include "analyze/stats/stats.h"
 #include "analyze/summary/model/model.h"
 #include "libcommon/err.h"
 #include "libcommon/quantile.h"
@@ -44,14 +46,23 @@ struct sums_second {
 };
 #define SUMS_N_COLUMNS 8
 
+/* The 95 % interval of a percentile, as the requests gave it. */
+struct sums_interval {
+    int64_t lo_ns, hi_ns; /* 0: no limit on that side */
+    int64_t n_e;          /* effective number of requests; 0: no interval */
+    int64_t is_doubted;   /* 1: unreliable (statistics_doubt) */
+};
+#define SUMS_N_INTERVALS 3 /* of 50, 90 and 99 %, the first of statistics_permille */
+
 /* Values of successful requests: how many fell into each bucket of hist.h. */
 struct sums_values {
     struct moments moments; /* for rates only n is used; the sum fits 63 bits, so the sum of
                                squares fits 128 */
     int64_t min, max;       /* meaningless without values */
     size_t n_buckets;
-    uint32_t *bucket; /* ascending */
-    int64_t *count;   /* > 0 */
+    uint32_t *bucket;                                /* ascending */
+    int64_t *count;                                  /* > 0 */
+    struct sums_interval interval[SUMS_N_INTERVALS]; /* of an operation; of rates none */
 };
 
 /* Sums of some requests: all of an operation, or those of a host, a client or a size class. */
@@ -166,8 +177,14 @@ bool sums_keep(struct sums *s, const char *const *ops, size_t n, struct err *e);
  * in any case. */
 bool sums_of_dataset(struct sums *s, const struct dataset *d, unsigned threads, struct err *e);
 
-/* Adds `from`, which is empty afterwards. Its threads count as further threads, as in a merge of
- * captures. Fails as sums_of_dataset does. */
+/* Takes the intervals of percentiles from an analysis of the same requests. */
+void sums_take_intervals(struct sums *s, const struct analysis *a);
+
+/* Returns percentile i of SUMS_N_INTERVALS with its interval; ok is false if it has none. */
+struct stats_ci sums_interval(const struct sums_values *v, size_t i);
+
+/* Adds `from`, which is empty afterwards. Drops the intervals if both have requests. Its threads
+ * count as further threads, as in a merge of captures. Fails as sums_of_dataset does. */
 bool sums_merge(struct sums *to, struct sums *from, struct err *e);
 
 /* Analyses s as analysis_run does a dataset, but by whole seconds. Fills *a, and *d, which stands
@@ -176,6 +193,20 @@ bool sums_merge(struct sums *to, struct sums *from, struct err *e);
  * analysis_free and dataset_free in any case. */
 bool sums_analyze(struct analysis *a, struct dataset *d, const struct sums *s, const char *path,
                   const struct analysis_options *options, struct err *e);
+
+/* A percentile of the successful requests of a foreign file. It lies within the bounds, whichever
+ * requests failed. */
+struct sums_bounds {
+    bool present;             /* false: the file has nothing that bounds it */
+    double least_ns, most_ns; /* most may be infinite */
+    double lo_ns, hi_ns;      /* the bounds with the sampling error, 95 %; may be infinite */
+};
+
+/* Finds percentile ppm / 1,000,000 of the durations of an operation of a foreign file. The sampling
+ * error is that of the share of requests beyond a value, in which the scatter between the groups of
+ * 10 s counts (stats_wilson). O(groups log groups). Returns false if out of memory. */
+bool sums_foreign_percentile(struct sums_bounds *to, const struct sums_op *op, uint32_t ppm,
+                             struct err *e);
 
 /* Return the sums of an analysis made by sums_analyze. */
 const struct sums *sums_of(const struct analysis *a);

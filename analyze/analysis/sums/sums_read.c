@@ -84,9 +84,24 @@ static void check_moments(struct reader *r, const struct sums_values *v)
         jsonpull_fail(&r->p, "sum and squares are not those of such values");
 }
 
+static void read_intervals(struct reader *r, struct sums_values *v)
+{
+    int64_t *const to = (int64_t *)v->interval;
+    size_t n = 0;
+
+    jsonpull_array(&r->p);
+    for (; jsonpull_item(&r->p); n++) {
+        int64_t value = jsonpull_count(&r->p);
+        if (n < SUMS_N_INTERVALS * 4)
+            to[n] = value;
+    }
+    if (n != SUMS_N_INTERVALS * 4)
+        jsonpull_fail(&r->p, "%zu numbers for %d intervals", n, SUMS_N_INTERVALS);
+}
+
 static void read_values(struct reader *r, struct sums_values *v, bool has_moments)
 {
-    enum { SQUARES = 1, BUCKETS, COUNTS };
+    enum { SQUARES = 1, BUCKETS, COUNTS, INTERVALS };
     int64_t sum = 0;
     size_t n_buckets = 0, n_counts = 0;
     struct jsonpull_field fields[] = {{"n", .count = &v->moments.n},
@@ -96,6 +111,7 @@ static void read_values(struct reader *r, struct sums_values *v, bool has_moment
                                       {"squares", .own = SQUARES, .optional = true},
                                       {"buckets", .own = BUCKETS, .optional = true},
                                       {"counts", .own = COUNTS, .optional = true},
+                                      {"intervals", .own = INTERVALS, .optional = true},
                                       {0}};
 
     jsonpull_object(&r->p);
@@ -104,6 +120,8 @@ static void read_values(struct reader *r, struct sums_values *v, bool has_moment
             v->moments.squares = jsonpull_wide(&r->p);
         else if (own == BUCKETS)
             read_buckets(r, v, &n_buckets);
+        else if (own == INTERVALS)
+            read_intervals(r, v);
         else
             read_counts(r, v, &n_counts);
     }

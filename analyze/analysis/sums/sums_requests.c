@@ -6,6 +6,9 @@
 #include "analyze/summary/requests/requests.h"
 #include "libcommon/mem.h"
 
+#include <math.h>
+#include <string.h>
+
 struct times sums_times(const struct sums_values *v)
 {
     size_t ranks[TIMES_N_RANKS];
@@ -127,14 +130,68 @@ bool sums_requests(struct requests *r, const struct sums_op *op, struct err *e)
 
 /* ---- Statistics ---- */
 
+static void take_intervals(struct sums_values *to, const struct statistics *s,
+                           const struct statistics_latency *l)
+{
+    for (size_t i = 0; to->moments.n > 0 && l->times.present && i < SUMS_N_INTERVALS; i++) {
+        const struct stats_ci *ci = &l->q[i].ci;
+
+        if (ci->ok)
+            to->interval[i] =
+                (struct sums_interval){isfinite(ci->lo) ? (int64_t)floor(fmax(ci->lo, 0)) : 0,
+                                       isfinite(ci->hi) ? (int64_t)ceil(ci->hi) : 0,
+                                       (int64_t)l->q[i].n_e, *statistics_doubt(s, ci) != '\0'};
+    }
+}
+
+void sums_take_intervals(struct sums *s, const struct analysis *a)
+{
+    for (size_t k = 0; k < a->n_operations; k++)
+        for (size_t j = 0; j < s->n_ops; j++) {
+            const struct statistics *from = a->operations[k].statistics;
+            struct sums_op *to = &s->ops[j];
+
+            if (from == NULL || strcmp(a->operations[k].op, to->op) != 0)
+                continue;
+            take_intervals(&to->all.duration, from, &from->duration);
+            take_intervals(&to->all.ttfb, from, &from->ttfb);
+            take_intervals(&to->response, from, &from->response);
+        }
+}
+
+struct stats_ci sums_interval(const struct sums_values *v, size_t i)
+{
+    const struct sums_interval *x = &v->interval[i < SUMS_N_INTERVALS ? i : 0];
+    struct stats_ci ci = {.why = SUMS_NO_ORDER,
+                          .value = (double)sums_quantile(v, statistics_permille[i])};
+
+    if (i >= SUMS_N_INTERVALS || x->n_e == 0)
+        return ci;
+    /* The requests of the interval are those of the active range, the value is that of all. The 90
+     * % interval is not kept: that of 95 % contains it. */
+    ci.ok = true;
+    ci.why = "";
+    ci.lo = ci.lo90 = x->lo_ns > 0 ? fmin((double)x->lo_ns, ci.value) : -INFINITY;
+    ci.hi = ci.hi90 = x->hi_ns > 0 ? fmax((double)x->hi_ns, ci.value) : INFINITY;
+    ci.se = NAN;
+    ci.df = INFINITY;
+    ci.stretches = x->is_doubted ? 1 : 0;
+    return ci;
+}
+
 static bool fill_latency(struct statistics_latency *to, const struct sums_values *v, struct err *e)
 {
     to->times = sums_times(v);
     if (!to->times.present)
         return true;
-    for (size_t i = 0; i < STATISTICS_N_QUANTILES; i++)
-        to->q[i].ci = (struct stats_ci){.why = SUMS_NO_ORDER,
-                                        .value = (double)sums_quantile(v, statistics_permille[i])};
+    for (size_t i = 0; i < STATISTICS_N_QUANTILES; i++) {
+        to->q[i].ci = sums_interval(v, i);
+        if (!to->q[i].ci.ok)
+            continue;
+        to->q[i].n_e = (uint64_t)v->interval[i].n_e;
+        to->q[i].deff = (double)v->moments.n / (double)v->interval[i].n_e;
+        to->q[i].can_gate = (double)to->q[i].n_e * (1000 - statistics_permille[i]) >= 30 * 1000;
+    }
     to->first_bucket = v->bucket[0];
     to->n_buckets = v->bucket[v->n_buckets - 1] - v->bucket[0] + 1;
     if (!mem_cleared(&to->count, to->n_buckets, e))

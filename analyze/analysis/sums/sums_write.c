@@ -69,6 +69,13 @@ static void put_values(struct writer *w, const char *key, const struct sums_valu
     }
     put_int(w, "min", v->min);
     put_int(w, "max", v->max);
+    const int64_t *interval = (const int64_t *)v->interval;
+    for (size_t i = 0; v->interval[0].n_e > 0 && i < SUMS_N_INTERVALS * 4; i++) {
+        if (i == 0)
+            put_key(w, "intervals", false);
+        put_value(w, i == 0 ? '[' : ',', interval[i]);
+    }
+    fputs(v->interval[0].n_e > 0 ? "]" : "", w->f);
     put_key(w, "buckets", false);
     for (size_t i = 0; i < v->n_buckets; i++)
         put_value(w, i == 0 ? '[' : ',', v->bucket[i] - (i > 0 ? v->bucket[i - 1] : 0));

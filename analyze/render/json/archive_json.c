@@ -1,5 +1,7 @@
 #include "analyze/render/json/documents.h"
 
+#include "analyze/tools/archive/cells.h"
+
 #include <math.h>
 
 static void put_value(struct json_out *w, const struct column *c, const struct columns_value *v)
@@ -13,7 +15,10 @@ static void put_value(struct json_out *w, const struct column *c, const struct c
         json_put_time(w, name, v->time_ns);
     } else if (c->form == COLUMNS_FIGURE) {
         json_out_object(w, name);
-        JSON_MEMBERS(w, x, value, lo, hi);
+        JSON_PUT_IF(w, "value", !(x->least < x->most), x->value);
+        JSON_MEMBERS(w, x, lo, hi);
+        if (x->least < x->most)
+            json_put_pair(w, "bounds", x->least, x->most);
         JSON_PUT(w, "unit", metrics[c->metric].unit);
         json_out_end(w);
     } else if (x->value == trunc(x->value) && fabs(x->value) < 0x1p53) {
@@ -31,26 +36,54 @@ static void put_unread(struct json_out *w, const struct archive *a)
     }
 }
 
+static void put_cells(struct json_out *w, const struct cells *c)
+{
+    JSON_OBJECTS(w, "rows", i, c->n_lines * c->n_systems) {
+        const struct cells_line *line = &c->lines[i / c->n_systems];
+        const struct cells_figure *x = &c->figures[i];
+
+        for (const struct columns_order *by = c->how->by; by->column != NULL; by++) {
+            const struct columns_value v = columns_get(line->cell, by->column);
+            put_value(w, by->column, &v);
+        }
+        JSON_PUT(w, "label", c->systems[i % c->n_systems]);
+        JSON_PUT(w, "metric", metrics[line->metric].name);
+        JSON_PUT(w, "unit", metrics[line->metric].unit);
+        JSON_PUT(w, "n_runs", (int64_t)x->n);
+        JSON_MEMBERS(w, x, median, least, greatest);
+        json_put_bool(w, "is_best", x == line->best);
+        JSON_PUT(w, "differing", line->is_apart ? line->apart.what : NULL);
+    }
+}
+
+static void put_rows(struct json_out *w, const struct columns_table *t)
+{
+    JSON_OBJECTS(w, "rows", k, t->n) {
+        const struct archive_run *r = t->rows[k].run;
+
+        JSON_PUT(w, "path", r->path);
+        JSON_PUT(w, "source", run_sources[r->kept.source]);
+        for (size_t i = 0; i < n_columns; i++) {
+            struct columns_value v = columns_get(&t->rows[k], &columns[i]);
+
+            put_value(w, &columns[i], &v);
+        }
+        JSON_PUT(w, "of_response_time", t->rows[k].op->of_response);
+        JSON_PUT(w, "has_problem", r->kept.has_problem);
+        JSON_PUT(w, "finding_text", r->kept.finding);
+    }
+}
+
 bool archive_table_json(const void *table, FILE *f, struct err *e)
 {
     const struct columns_table *t = table;
     struct json_out w;
 
-    json_out_begin(&w, f, "s3analyze/table/1");
-    JSON_OBJECTS(&w, "rows", k, t->n) {
-        const struct archive_run *r = t->rows[k].run;
-
-        JSON_PUT(&w, "path", r->path);
-        JSON_PUT(&w, "source", run_sources[r->kept.source]);
-        for (size_t i = 0; i < n_columns; i++) {
-            struct columns_value v = columns_get(&t->rows[k], &columns[i]);
-
-            put_value(&w, &columns[i], &v);
-        }
-        JSON_PUT(&w, "of_response_time", t->rows[k].op->of_response);
-        JSON_PUT(&w, "has_problem", r->kept.has_problem);
-        JSON_PUT(&w, "finding_text", r->kept.finding);
-    }
+    json_out_begin(&w, f, t->cells != NULL ? "s3analyze/across/1" : "s3analyze/table/1");
+    if (t->cells != NULL)
+        put_cells(&w, t->cells);
+    else
+        put_rows(&w, t);
     put_unread(&w, t->archive);
     return json_out_finish(&w, e);
 }

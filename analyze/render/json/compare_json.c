@@ -63,10 +63,12 @@ static void put_figures(struct json_out *w, const char *key, const double *shown
 static void put_values(struct json_out *w, const char *key, const struct compare_values *v)
 {
     const struct stats_ci *ci = &v->one.ci;
-    bool has_limits = v->n == 1 && ci->ok;
+    bool has_limits = v->n == 1 && ci->ok, is_exact = v->below + v->above == 0;
 
     json_out_object(w, key);
-    JSON_PUT(w, "value", v->center);
+    JSON_PUT_IF(w, "value", is_exact, v->center);
+    if (!is_exact)
+        json_put_pair(w, "bounds", v->center * exp(-v->below), v->center * exp(v->above));
     JSON_PUT_IF(w, "lo", has_limits, ci->lo);
     JSON_PUT_IF(w, "hi", has_limits, ci->hi);
     JSON_PUT(w, "spread_frac", v->spread_frac);
@@ -121,6 +123,8 @@ static void put_metric(struct json_out *w, const struct compare_metric *m)
     JSON_PUT_IF(w, "delta_frac", m->delta > 0, m->delta);
     JSON_MEMBERS(w, m, beyond_delta, mde_frac);
     JSON_PUT(w, "break_even_run_cv_frac", m->cmp.break_even);
+    JSON_PUT(w, "test", m->n_pairs > 0 ? "pairs" : compare_is_single(m) ? "single runs" : "groups");
+    JSON_PUT_IF(w, "n_pairs", m->n_pairs > 0, m->n_pairs);
     JSON_PUT(w, "assumptions", compare_words_assumption(m).s);
     JSON_PUT_IF(w, "why", !m->cmp.ok, m->cmp.why);
     if (json_out_open(w, "gate", m->gated)) {
@@ -157,9 +161,24 @@ static void put_carrier(struct json_out *w, const struct compare_carrier *x)
     JSON_PUT(w, "change_elsewhere_frac", x->rest);
 }
 
-static void put_op(struct json_out *w, const struct compare_op *op)
+/* Writes which cell of several it is. */
+static void put_cell(struct json_out *w, const struct compare_op *op)
+{
+    const double *setting = op->runs[0].v[0]->kept->setting;
+
+    JSON_PUT(w, "cell", op->name);
+    json_out_object(w, "settings");
+    for (size_t k = RUN_CONCURRENCY; k < RUN_N_SETTINGS; k++)
+        JSON_PUT(w, run_setting_names[k].json, setting[k]);
+    json_out_end(w);
+    JSON_PUT(w, "change", compare_change_names[op->change]);
+}
+
+static void put_op(struct json_out *w, const struct compare *c, const struct compare_op *op)
 {
     JSON_PUT(w, "op", op->op);
+    if (c->has_cells && compare_is_measured(c, op))
+        put_cell(w, op);
     JSON_PUT(w, "n_runs_before", op->runs[0].n);
     JSON_PUT(w, "n_runs_after", op->runs[1].n);
     put_settings(w, op->settings, op->n_settings);
@@ -247,7 +266,7 @@ bool compare_json(const void *compare, FILE *f, struct err *e)
     JSON_PUT(&w, "n_limits", compare_n_limits(c));
     JSON_PUT(&w, "n_family", c->n_family);
     JSON_OBJECTS(&w, "operations", k, c->n_ops)
-        put_op(&w, &c->ops[k]);
+        put_op(&w, c, &c->ops[k]);
     put_geomeans(&w, c);
     JSON_PUT(&w, "n_faulty_runs", compare_n_faulty(c));
     JSON_PUT(&w, "answer", compare_words_answer(c).s);

@@ -22,7 +22,7 @@ bool report_json(const struct analysis *a, FILE *f, struct err *e);
 
 /* Writes a struct compare, schema s3analyze/compare/1. */
 bool compare_json(const void *compare, FILE *f, struct err *e);
-/* Writes a struct columns_table, schema s3analyze/table/1. */
+/* Writes a struct columns_table, schema s3analyze/table/1; its cells, schema s3analyze/across/1. */
 bool archive_table_json(const void *table, FILE *f, struct err *e);
 /* Writes what a struct plan has found, schema s3analyze/plan-state/1. */
 bool plan_json(const void *plan, FILE *f, struct err *e);

@@ -7,6 +7,7 @@
 #include "analyze/write/json.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 /* Writes why figures are not known, if there is a reason. */
 static void put_why(struct json_out *w, const struct known *k)
@@ -132,22 +133,23 @@ static void put_size(struct json_out *w, const struct size_bucket *b)
     }
 }
 
-static void put_range_of_groups(struct json_out *w, const char *key, const struct group_range *r)
+static void put_bounds(struct json_out *w, const char *key, const struct group_range *r)
 {
-    json_out_array(w, key);
-    json_put_real(w, NULL, r->least_ns);
-    json_put_real(w, NULL, r->most_ns);
-    json_out_end(w);
+    json_put_pair(w, key, r->least_ns, r->most_ns);
 }
 
-/* Writes the figures of 10 seconds and one client each, which are not those of the run. */
+/* Writes the figures of 10 seconds and one client each, which are not those of the run, and the
+ * bounds of the run that follow. */
 static void put_groups(struct json_out *w, const struct request_groups *x)
 {
     if (x->n == 0)
         return;
-    put_range_of_groups(w, "p50_of_groups_ns", &x->p50);
-    put_range_of_groups(w, "p90_of_groups_ns", &x->p90);
-    put_range_of_groups(w, "p99_of_groups_ns", &x->p99);
+    put_bounds(w, "p50_of_groups_ns", &x->p50);
+    put_bounds(w, "p90_of_groups_ns", &x->p90);
+    put_bounds(w, "p99_of_groups_ns", &x->p99);
+    put_bounds(w, "p50_bounds_ns", &x->bounds[0]);
+    put_bounds(w, "p90_bounds_ns", &x->bounds[1]);
+    put_bounds(w, "p99_bounds_ns", &x->bounds[2]);
     JSON_OBJECTS(w, "groups", i, x->n) {
         const struct aggfile_group *g = &x->v[i];
         JSON_PUT(w, "client", x->clients[g->client]);
@@ -481,7 +483,11 @@ static void put_slo(struct json_out *w, const struct slo_report *r)
         JSON_PUT(w, "of_response_time", a->of_response);
         JSON_PUT(w, "verdict", slo_verdict_names[a->verdict]);
         JSON_PUT(w, "limit", a->of->limit);
-        JSON_PUT(w, "value", a->measure.value);
+        const struct slo_measure *m = &a->measure;
+        bool is_exact = m->below + m->above == 0;
+        JSON_PUT_IF(w, "value", is_exact, m->value);
+        if (!is_exact)
+            json_put_pair(w, "value_bounds_ns", m->value - m->below, m->value + m->above);
         JSON_PUT(w, "lo", a->measure.lo);
         JSON_PUT(w, "hi", a->measure.hi);
         JSON_PUT_IF(w, "times_as_wide", a->measure.known, a->measure.guard);

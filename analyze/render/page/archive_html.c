@@ -52,17 +52,17 @@ static const struct html_definition trend_definitions[] = {
     {0},
 };
 
-/* Writes the answer, with a sign. */
-static void put_answer(FILE *f, const struct trend *t)
+/* Writes the answer. False: out of memory. */
+static bool put_answer(FILE *f, const struct trend *t, struct err *e)
 {
+    struct sheet s = {0};
+
     html_within(f, "<section id=\"first\">\n<p class=\"headline\">", trend_sums_up(&t->groups[0]).s,
                 "</p>\n");
-    html_page_badge(f,
-                    t->last == EXIT_DONE     ? HTML_PAGE_GOOD
-                    : t->last == EXIT_FAILED ? HTML_PAGE_NONE
-                                             : HTML_PAGE_POOR,
-                    "%s", trend_answers(t).s);
+    sheet_verdict(&s, t->last, "%s", trend_answers(t).s);
+    bool ok = html_page_sheet(&s, f, "first", e);
     fputs("</section>\n", f);
+    return ok;
 }
 
 static bool put_groups(FILE *f, const struct trend *t, const struct html_charts *charts,
@@ -108,7 +108,7 @@ bool trend_html(const void *trend, const char *words, const char *command, FILE 
         ok = html_page_begin(f, &charts, "Trend", trend_sums_up(&t->groups[0]).s, e);
         html_page_header(f, units_counted((int64_t)t->archive->n, "run").s);
         html_page_main(f, "Analysed with: ", words);
-        put_answer(f, t);
+        ok = ok && put_answer(f, t, e);
         archive_sheet_unread(&s, t->archive);
         ok = ok && html_page_warnings(f, &charts, &s, e) && put_groups(f, t, &charts, e);
         html_page_inputs(f, command);

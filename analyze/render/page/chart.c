@@ -3,7 +3,6 @@
 #include "analyze/render/report/figures.h"
 #include "analyze/write/html.h"
 #include "libcommon/int64.h"
-#include "libcommon/rfc3339.h"
 #include "libcommon/units.h"
 #include "libcommon/utf8.h"
 
@@ -41,6 +40,11 @@ static double value_of(const struct chart_series *s, size_t i)
 {
     return s->message != NULL ? (double)s->message->by_bin[i]
                               : plot_timeline_value(s->t, s->what, i);
+}
+
+static const struct plot_band *band_of(const struct chart_series *s)
+{
+    return s->has_band && s->t->band[s->what].least != NULL ? &s->t->band[s->what] : NULL;
 }
 
 double chart_most(const struct plot_timeline *t, enum plot_course what)
@@ -84,9 +88,11 @@ bool chart_fit(struct chart_panel *p)
 
     for (size_t k = 0; k < p->n; k++)
         for (size_t i = 0; i < p->v[k].t->n; i++) {
+            const struct plot_band *band = band_of(&p->v[k]);
             double value = foot_of(p, k, i) + value_of(&p->v[k], i);
-            least = fmin(least, value);
-            most = fmax(most, value);
+
+            least = fmin(least, band != NULL ? fmin(value, band->least[i]) : value);
+            most = fmax(most, band != NULL ? fmax(value, band->most[i]) : value);
         }
     p->scale = 1;
     if (p->values == CHART_BYTES_PER_S)
@@ -263,6 +269,26 @@ static void put_steps(const struct chart *c, const struct chart_panel *p,
     fputs("\"/>", c->f);
 }
 
+/* Draws from the least to the greatest of each bin, at least a pixel. */
+static void put_band(const struct chart *c, const struct chart_panel *p,
+                     const struct chart_series *s)
+{
+    const struct plot_band *band = band_of(s);
+
+    if (band == NULL)
+        return;
+    fprintf(c->f, "<path class=\"band %.2s\" d=\"", s->css);
+    for (size_t i = 0; i < s->t->n; i++) {
+        const struct series_row *r = &s->t->rows[i];
+
+        if (!isnan(band->least[i]))
+            fprintf(c->f, "M%.1f %.1fH%.1fV%.1fH%.1fz", chart_x(c, r->start_ns),
+                    y_of(p, band->most[i] / p->scale), chart_x(c, r->start_ns + r->duration_ns),
+                    y_of(p, band->least[i] / p->scale) + 1, chart_x(c, r->start_ns));
+    }
+    fputs("\"/>", c->f);
+}
+
 static void put_bars(const struct chart *c, const struct chart_panel *p, size_t k)
 {
     const struct plot_timeline *t = p->v[k].t;
@@ -333,6 +359,8 @@ void chart_put(struct chart *c, struct chart_panel *p)
     put_ticks(c, p);
     fputs("</g><g class=\"time\">", c->f);
     for (size_t k = 0; !has_bars && k < p->n; k++)
+        put_band(c, p, &p->v[k]);
+    for (size_t k = has_bars ? 0 : p->n; k-- > 0;) /* the first one is on top */
         put_steps(c, p, &p->v[k]);
     for (size_t k = has_bars ? p->n : 0; k-- > 0;)
         put_bars(c, p, k);
@@ -379,26 +407,32 @@ static int64_t clock_step_ns(int64_t least_ns)
     return plot_timeline_round_ns(least_ns);
 }
 
+/* Whether the axis goes over midnight, so that times need a date. */
+static bool has_dates(const struct chart *c)
+{
+    return c->start_ns / NS_PER_D != (c->end_ns - 1) / NS_PER_D;
+}
+
 static void put_clock(const struct chart *c, double bottom)
 {
     int64_t span_ns = c->end_ns - c->start_ns;
-    int64_t step_ns = clock_step_ns((int64_t)((double)span_ns / (c->right - c->left) * 88));
+    bool dated = has_dates(c);
+    int64_t step_ns =
+        clock_step_ns((int64_t)((double)span_ns / (c->right - c->left) * (dated ? 124 : 88)));
     int n_letters = step_ns < NS_PER_S ? 12 : step_ns < 60 * NS_PER_S ? 8 : 5;
-    int from = span_ns > NS_PER_D ? 5 : 11;
 
-    n_letters += from == 5 ? 6 : 0;
     if (step_ns < NS_PER_S / 1000)
         return; /* no clock is read that finely; the text below names the beginning */
     for (int64_t k = c->start_ns / step_ns + 1; k <= INT64_MAX / step_ns && k * step_ns < c->end_ns;
          k++) {
         int64_t ns = k * step_ns;
-        double x = chart_x(c, ns), half = n_letters * 3.4;
+        double x = chart_x(c, ns), half = (n_letters + 6 * dated) * 3.4;
 
         fprintf(c->f, "<path class=\"grid\" d=\"M%.1f %.1fv4\"/>", x, bottom);
         if (x - half < 2 || x + half > c->width - 2)
             continue;
-        fprintf(c->f, "<text class=\"mid\" x=\"%.1f\" y=\"%.1f\">%.*s</text>", x, bottom + 16,
-                n_letters, rfc3339_format(ns).s + from);
+        fprintf(c->f, "<text class=\"mid\" x=\"%.1f\" y=\"%.1f\">%.*s%.*s</text>", x, bottom + 16,
+                dated ? 6 : 0, figures_moment(ns).s + 5, n_letters, figures_clock(ns).s);
     }
 }
 
@@ -420,7 +454,7 @@ void chart_put_axis(struct chart *c, const struct chart_panel *v, size_t n)
     fprintf(c->f, "<text class=\"mid bins\" x=\"%.1f\" y=\"%.1f\">time of day, UTC",
             (c->left + c->right) / 2, bottom + 31);
     if (!c->narrow)
-        fprintf(c->f, "; the axis begins at %.12s", figures_clock(c->start_ns).s);
+        fprintf(c->f, "; the axis begins at %s", figures_time(has_dates(c), c->start_ns).s);
     if (most_ns > 0)
         fprintf(c->f, "; bins of %s", units_duration(least_ns).s);
     if (most_ns > least_ns)

@@ -31,6 +31,7 @@ struct chart_series {
     const struct plot_timeline_message *message; /* of bars; NULL: steps */
     const char *css;                             /* its class in page.css */
     const char *name;                            /* in the legend; NULL: not there */
+    bool has_band;      /* the timeline's band of this value is drawn behind it */
     const char *column; /* its name in the page's data, for a script; NULL: not there */
     int series;         /* its index in the page's data */
 };

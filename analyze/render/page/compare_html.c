@@ -42,11 +42,6 @@ static const struct html_definition definitions[] = {
     {0},
 };
 
-static const char *verdict_class(const struct compare_metric *m)
-{
-    return m->verdict == STATS_WORSE ? "bad" : m->verdict == STATS_BETTER ? "good" : "";
-}
-
 static bool says_something(const struct compare_op *op)
 {
     for (size_t i = 0; i < op->n_metrics; i++)
@@ -71,19 +66,6 @@ static bool order_of(size_t **order, const struct compare *c, struct err *e)
 
 /* ---- The summary ---- */
 
-/* Writes whether the answer can be relied on, in a sign and words. */
-static void put_badge(FILE *f, const struct compare *c)
-{
-    if (compare_n_faulty(c) > 0)
-        html_page_badge(f, HTML_PAGE_POOR, "%s.", compare_words_faulty(c).s);
-    else if (compare_n_limits(c) > 0)
-        html_page_badge(f, HTML_PAGE_POOR, "Mind that settings of the runs differ (below).");
-    else if (c->single && c->noise == STATS_NOISE_UNKNOWN)
-        html_page_badge(f, HTML_PAGE_POOR, "%s", compare_words_noise);
-    else
-        html_page_badge(f, HTML_PAGE_GOOD, "No run had a problem, and the runs are of one kind.");
-}
-
 /* Writes a sentence with an arrow for each "->", which no line break parts from its values. */
 static void put_arrows(FILE *f, const char *sentence)
 {
@@ -96,41 +78,11 @@ static void put_arrows(FILE *f, const char *sentence)
     html_text(f, sentence);
 }
 
-/* Writes both sides, the interval of the change if there is one, and what limits the answer. */
-static void put_figures(FILE *f, const struct compare_metric *m, const struct compare_words_row *r)
+static void put_sentence(FILE *f, const struct compare *c)
 {
-    html_element(f, "span", "%s\u00a0\u2192 %s", r->before, r->after);
-    if (compare_words_interval(m).s[0] != '\0')
-        html_element(f, "span", "%s %s", compare_words_interval(m).s,
-                     m->cmp.is_difference ? "points" : "%");
-    html_element(f, "span", "%s",
-                 compare_words_unseen(m).s[0] != '\0' ? compare_words_unseen(m).s : r->verdict.s);
-}
-
-/* Writes a card for each figure of the family. */
-static void put_cards(FILE *f, const struct compare *c, const size_t *order)
-{
-    for (size_t k = 0; k < c->n_ops; k++) {
-        const struct compare_op *op = &c->ops[order[k]];
-        if ((k > 0 && !says_something(op)) || !compare_is_measured(c, op))
-            continue;
-        fputs("<div class=\"cards\">\n", f);
-        for (size_t i = 0; i < op->n_metrics; i++) {
-            const struct compare_metric *m = &op->metrics[i];
-            if (!m->in_family || m->part->kind != RUN_ALL)
-                continue;
-            struct compare_words_row r = compare_words_row(m);
-            fprintf(f, "<div class=\"card\"><span>");
-            html_textf(f, "%s %s", op->op,
-                       metrics[m->metric].kind == METRIC_QUANTILE ? metrics[m->metric].name
-                                                                  : r.metric);
-            fprintf(f, "</span><b class=\"%s\"", verdict_class(m));
-            html_within(f, ">", compare_words_short(m).s, "</b>");
-            put_figures(f, m, &r);
-            fputs("</div>\n", f);
-        }
-        fputs("</div>\n", f);
-    }
+    fputs("<p class=\"headline\">", f);
+    put_arrows(f, compare_words_answer(c).s);
+    fputs("</p>\n", f);
 }
 
 /* Writes the answer, whether it can be relied on, what happened in the runs, the figures behind it,
@@ -139,15 +91,24 @@ static bool put_first(FILE *f, const struct compare *c, const size_t *order,
                       const struct html_charts *charts, struct err *e)
 {
     struct sheet s = {0};
+    struct compare_words_text why;
+    enum exit_code verdict = compare_words_judge(c, &why);
+    bool is_of_several = c->n_ops > 1 && compare_is_measured(c, &c->ops[order[1]]);
 
-    fputs("<section id=\"first\" class=\"compared\">\n<p class=\"headline\">", f);
-    put_arrows(f, compare_words_answer(c).s);
-    fputs("</p>\n", f);
-    put_badge(f, c);
+    fputs("<section id=\"first\" class=\"compared\">\n", f);
+    if (!is_of_several)
+        put_sentence(f, c);
+    sheet_verdict(&s, verdict, "%s.", why.s);
+    compare_sheet_cells(&s, c);
+    bool ok = html_page_sheet(&s, f, "first", e);
+    if (is_of_several) {
+        html_fold(f, NULL, "In sentences");
+        put_sentence(f, c);
+        html_fold_end(f);
+    }
     compare_sheet_faults(&s, c);
     compare_sheet_gate(&s, c);
-    bool ok = html_page_sheet(&s, f, "first", e);
-    put_cards(f, c, order);
+    ok = html_page_sheet(&s, f, "facts", e) && ok;
     compare_sheet_limits(&s, c);
     ok = ok && html_page_warnings(f, charts, &s, e);
     compare_sheet_notices(&s, c);
@@ -161,25 +122,26 @@ static bool put_first(FILE *f, const struct compare *c, const size_t *order,
 
 /* ---- An operation ---- */
 
-/* Writes the metrics and charts of operation k. The rest is folded away, and so is an operation
- * beside the benchmark. */
-static bool put_op(FILE *f, const struct compare *c, size_t k, const struct html_charts *charts,
-                   struct err *e)
+/* Writes the metrics and charts of operation k. The rest is folded away, and so are all
+ * operations but the first. */
+static bool put_op(FILE *f, const struct compare *c, size_t k, bool is_first,
+                   const struct html_charts *charts, struct err *e)
 {
     const char *beside = run_sheet_beside(c->ops[k].role);
+    const char *fold = beside != NULL || is_first ? beside : "Operation";
     char section[24];
     struct sheet s = {0};
 
     snprintf(section, sizeof section, "op%zu", k);
-    html_section(f, section, c->ops[k].op, beside);
+    html_section(f, section, c->ops[k].name, fold);
     compare_sheet_metrics(&s, c, k);
     bool ok = html_page_sheet(&s, f, section, e) &&
-              html_page_charts(f, charts, section, -1, c->ops[k].op, e);
+              html_page_charts(f, charts, section, -1, c->ops[k].name, e);
     html_fold(f, NULL, "Methods and other figures");
     compare_sheet_op(&s, c, k);
     ok = ok && html_page_sheet(&s, f, section, e);
     html_fold_end(f);
-    html_section_end(f, beside);
+    html_section_end(f, fold);
     return ok;
 }
 
@@ -202,25 +164,16 @@ static void runs_sheet(struct sheet *s, const struct compare *c)
 
 /* ---- The page ---- */
 
-static void put_link(FILE *f, const char *id, const char *title)
-{
-    fprintf(f, "<li><a href=\"#%s\"", id);
-    html_within(f, ">", title, "</a></li>\n");
-}
-
 static void put_contents(FILE *f, const struct compare *c, const size_t *order)
 {
     char id[24];
 
-    fputs("<nav aria-label=\"Contents\"><ul>\n", f);
-    put_link(f, "first", "Summary");
+    html_page_contents(f);
     for (size_t k = 0; k < c->n_ops; k++) {
         snprintf(id, sizeof id, "op%zu", order[k]);
-        put_link(f, id, c->ops[order[k]].op);
+        html_page_link(f, id, c->ops[order[k]].name);
     }
-    put_link(f, "inputs", "Inputs and parameters");
-    put_link(f, "definitions", "Definitions");
-    fputs("</ul></nav>\n", f);
+    html_page_contents_end(f);
 }
 
 bool compare_html(const struct compare *c, const struct plot_traces *traces, const char *words,
@@ -230,9 +183,15 @@ bool compare_html(const struct compare *c, const struct plot_traces *traces, con
     char *title = NULL;
     size_t *order = NULL;
     struct sheet s = {0};
-    bool ok = html_charts_init(&charts, e) && order_of(&order, c, e) &&
-              plot_add_compare(&charts.set, c, traces, &charts.options, e) &&
-              mem_format(&title, e, "%s against %s", c->after.name, c->before.name);
+    static const char *const of_cells[] = {"compare-change"};
+    bool ok = html_charts_init(&charts, e) && order_of(&order, c, e);
+
+    if (ok && c->has_cells) {
+        charts.options.charts = of_cells;
+        charts.options.n_charts = 1;
+    }
+    ok = ok && plot_add_compare(&charts.set, c, traces, &charts.options, e) &&
+         mem_format(&title, e, "%s against %s", c->after.name, c->before.name);
 
     if (ok) {
         html_charts_draw(&charts);
@@ -241,11 +200,11 @@ bool compare_html(const struct compare *c, const struct plot_traces *traces, con
         html_element(f, "p", "%s against %zu; %s", units_counted((int64_t)c->after.n, "run").s,
                      c->before.n, units_counted((int64_t)c->n_ops, "operation").s);
         html_page_main(f, "Analysed with: ", words);
-        ok = ok && put_first(f, c, order, &charts, e);
         put_contents(f, c, order);
+        ok = ok && put_first(f, c, order, &charts, e);
         ok = ok && html_page_charts(f, &charts, "all", -1, "", e);
         for (size_t k = 0; ok && k < c->n_ops; k++)
-            ok = put_op(f, c, order[k], &charts, e);
+            ok = put_op(f, c, order[k], k == 0, &charts, e);
         compare_sheet_means(&s, c);
         compare_sheet_notes(&s, c);
         ok = ok && html_page_sheet(&s, f, "all", e);

@@ -6,9 +6,9 @@
 #include "libcommon/mem.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-#define MAIN_BINS 160
-#define OP_BINS   120
+#define BINS      264 /* the width of a drawing in pixels, by 3 */
 #define FINE_BINS 2000
 
 /* A page is to be written in 3 s and stay below 2 MB: of more than MOST_OPERATIONS, SHOWN_OF_MORE
@@ -85,10 +85,30 @@ static bool fill_fine(struct html_course *c, struct err *e)
         return false;
     for (size_t i = 0; i < n; i++) {
         size_t k = chosen[i];
-        if (!init_fine(&c->fine[1 + k], &c->ops[k], c->a, (int)k, e))
+        if (!init_fine(&c->fine[1 + k], &c->ops[k], c->a, (int)k, e) ||
+            !plot_timeline_band(&c->ops[k], &c->fine[1 + k], PLOT_P99, e))
             return false;
     }
-    return true;
+    return plot_timeline_band(&c->all, &c->fine[0], PLOT_THROUGHPUT, e) &&
+           plot_timeline_band(&c->all, &c->fine[0], PLOT_P99, e);
+}
+
+/* Fills in the course of who the worst finding names that names anybody. */
+static bool fill_party(struct html_course *c, struct err *e)
+{
+    const struct findings *all = &c->a->findings;
+    int index = c->main;
+
+    for (size_t i = 0; i < all->n && c->named == NULL; i++)
+        if (all->v[i].scope == SCOPE_THREAD ||
+            (all->v[i].scope != SCOPE_SYSTEM && all->v[i].party != NULL))
+            c->named = &all->v[i];
+    if (c->named == NULL)
+        return true;
+    for (size_t k = 0; c->named->op != NULL && k < c->a->n_operations; k++)
+        if (strcmp(c->a->operations[k].op, c->named->op) == 0)
+            index = (int)k;
+    return plot_timeline_party(&c->party, c->a, index, c->named, BINS, e);
 }
 
 bool html_course_init(struct html_course *c, const struct analysis *a, struct err *e)
@@ -98,11 +118,11 @@ bool html_course_init(struct html_course *c, const struct analysis *a, struct er
         return true;
     c->main = role_main(a);
     bool ok = mem_cleared(&c->ops, a->n_operations, e) && choose_shown(c, e) &&
-              plot_timeline_init(&c->all, a, c->main, MAIN_BINS, e);
+              plot_timeline_init(&c->all, a, c->main, BINS, e);
     for (size_t k = 0; ok && k < a->n_operations; k++)
         if (c->shown[k])
-            ok = plot_timeline_init(&c->ops[k], a, (int)k, OP_BINS, e);
-    return ok && fill_fine(c, e);
+            ok = plot_timeline_init(&c->ops[k], a, (int)k, BINS, e);
+    return ok && fill_fine(c, e) && fill_party(c, e);
 }
 
 void html_course_fini(struct html_course *c)
@@ -113,6 +133,7 @@ void html_course_fini(struct html_course *c)
         plot_timeline_fini(&c->fine[k]);
     free(c->fine);
     plot_timeline_fini(&c->all);
+    plot_timeline_fini(&c->party);
     free(c->ops);
     free(c->shown);
 }
@@ -126,17 +147,17 @@ int html_course_series(const struct html_course *c, size_t k)
     return n;
 }
 
-void html_section(FILE *f, const char *section, const char *op, const char *beside)
+void html_section(FILE *f, const char *section, const char *op, const char *fold)
 {
-    if (beside != NULL)
-        fprintf(f, "<details id=\"%s\"><summary>%s: ", section, beside);
+    if (fold != NULL)
+        fprintf(f, "<details id=\"%s\"><summary>%s: ", section, fold);
     else
         fprintf(f, "<h2 id=\"%s\">", section);
     html_text(f, op);
-    fputs(beside != NULL ? "</summary>\n" : "</h2>\n", f);
+    fputs(fold != NULL ? "</summary>\n" : "</h2>\n", f);
 }
 
-void html_section_end(FILE *f, const char *beside)
+void html_section_end(FILE *f, const char *fold)
 {
-    fputs(beside != NULL ? "</details>\n" : "", f);
+    fputs(fold != NULL ? "</details>\n" : "", f);
 }

@@ -24,7 +24,9 @@ static const struct {
                [PLOT_P50] = {"p50_ms", MS_NS},
                [PLOT_P99] = {"p99_ms", MS_NS},
                [PLOT_FAILED] = {"failed", 1},
-               [PLOT_IN_FLIGHT] = {"in_flight", 1}};
+               [PLOT_IN_FLIGHT] = {"in_flight", 1},
+               [PLOT_SERVICE_P50] = {"service_p50_ms", MS_NS},
+               [PLOT_SERVICE_P99] = {"service_p99_ms", MS_NS}};
 
 const char *html_data_column(enum plot_course what)
 {
@@ -39,7 +41,7 @@ static bool put_series(FILE *f, const struct plot_timeline *t)
     fprintf(f, ",\"unit\":\"%s\",\"start_ms\":%.3f,\"end_ms\":%.3f,\"bin_ms\":%.6g",
             t->has_bytes ? "bytes/s" : "objects/s", (double)t->start_ns / MS_NS,
             (double)t->end_ns / MS_NS, t->n > 0 ? (double)t->rows[0].duration_ns / MS_NS : 1);
-    for (size_t k = 0; k < sizeof columns / sizeof *columns; k++) {
+    for (size_t k = 0; k < (t->is_open ? PLOT_N_COURSE : PLOT_SERVICE_P50); k++) {
         fprintf(f, ",\"%s\":[", columns[k].name);
         for (size_t i = 0; i < t->n; i++)
             put_number(f, i, plot_timeline_value(t, (enum plot_course)k, i) / columns[k].unit);

@@ -11,50 +11,6 @@
 
 #define FIRST_SHOWN 3 /* findings, or all problems up to twice as many; others are a click away */
 
-/* ---- Can it be trusted ---- */
-
-/* Sets *n to the number of requests; returns how many of the benchmark's requests succeeded. */
-static int64_t count_requests(const struct analysis *a, int64_t *n)
-{
-    int64_t n_ok = 0;
-
-    *n = 0;
-    for (size_t k = 0; k < a->n_operations; k++) {
-        const struct operation *op = &a->operations[k];
-
-        *n += op->n_requests;
-        n_ok += role_is_benchmark(op->role) ? op->n_requests - op->n_errors : 0;
-    }
-    return n_ok;
-}
-
-static void put_trust(FILE *f, const struct html_course *c)
-{
-    const struct analysis *a = c->a;
-    const char *doubt = statistics_doubt_of(a);
-    int64_t n, n_ok = count_requests(a, &n);
-    const struct headline said = headline_findings(a, n);
-    bool has_rate = c->main >= 0 ? a->operations[c->main].judged.present : a->total.judged.present;
-
-    if (n == 0)
-        html_page_badge(f, HTML_PAGE_NONE, "There are no figures: there is no request to analyse.");
-    else if (n_ok == 0)
-        html_page_badge(f, HTML_PAGE_NONE, "There are no figures: no request succeeded. %s.",
-                        said.s);
-    else if (!has_rate)
-        html_page_badge(f, HTML_PAGE_NONE,
-                        "There is no throughput: too few requests count for one. %s.", said.s);
-    else if (findings_have_problem(&a->findings))
-        html_page_badge(f, HTML_PAGE_POOR, "Read the findings before the figures. %s.%s%s%s",
-                        said.s, *doubt != '\0' ? " " : "", doubt, *doubt != '\0' ? "." : "");
-    else if (*doubt != '\0')
-        html_page_badge(f, HTML_PAGE_POOR, "%s. %s.", doubt, said.s);
-    else if (n < FINDING_LEAST_REQUESTS)
-        html_page_badge(f, HTML_PAGE_POOR, "Mind that requests are few. %s.", said.s);
-    else
-        html_page_badge(f, HTML_PAGE_GOOD, "The figures can be taken as they are. %s.", said.s);
-}
-
 /* ---- What happened ---- */
 
 static size_t operation_of(const struct html_course *c, const char *op)
@@ -154,22 +110,28 @@ bool html_first(FILE *f, const struct html_course *c, struct err *e)
 {
     const struct analysis *a = c->a;
     struct sheet s = {0};
+    struct headline says;
+    enum exit_code verdict = headline_verdict(a, &says);
 
     html_within(f, "<section id=\"first\">\n<p class=\"headline\">", headline(a).s, "</p>\n");
-    put_trust(f, c);
+    sheet_verdict(&s, verdict, "%s.", says.s);
+    bool ok = html_page_sheet(&s, f, "first", e);
     put_findings(f, c);
-    if (a->n_operations > 0)
-        html_timeline(f, c);
     if (c->n_shown < a->n_operations)
         sheet_line(
             &s, TEXT_PLAIN,
             "This page shows %zu of the %s operations in full: those with the most requests. "
             "For another one: s3analyze analyze --op NAME --html FILE.",
             c->n_shown, units_count((int64_t)a->n_operations).s);
+    /* Of several operations the table comes first: a line each says more than their sum. */
+    if (a->n_operations > 0 && c->main >= 0)
+        html_timeline(f, c, c->main);
     if (a->n_operations > 0)
         run_sheet_summary(&s, a, &(struct run_sheet_page){put_name, put_spark, c});
     run_sheet_together(&s, &a->together);
-    bool ok = html_page_sheet(&s, f, "first", e);
+    ok = html_page_sheet(&s, f, "first", e) && ok;
+    if (a->n_operations > 0 && c->main < 0)
+        html_timeline(f, c, c->main);
     fputs("</section>\n", f);
     return ok;
 }

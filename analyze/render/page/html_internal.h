@@ -14,9 +14,12 @@
 struct html_course {
     const struct analysis *a;
     const struct html_charts *charts;
-    int main;                  /* what the page is about, as role_main */
-    struct plot_timeline all;  /* of that */
-    struct plot_timeline *ops; /* one per operation of the analysis; filled if it is shown */
+    int main;                 /* what the page is about, as role_main */
+    struct plot_timeline all; /* of that */
+    struct plot_timeline
+        party; /* of who the first finding names that names a host, client or thread */
+    const struct finding *named; /* that finding; NULL: there is none */
+    struct plot_timeline *ops;   /* one per operation of the analysis; filled if it is shown */
     /* The same with shorter bins: [0] of what the page is about, [1 + k] of operation k if its
      * latency is on the first screen; n is 0 if there are none. */
     struct plot_timeline *fine;
@@ -35,21 +38,21 @@ size_t html_course_choose(const struct html_course *c, size_t chosen[HTML_COURSE
 const char *html_data_column(enum plot_course what);
 /* Returns the index of operation k among the series of the page's data. */
 int html_course_series(const struct html_course *c, size_t k);
-/* Write the head and the end of an operation's section, which is folded away if `beside` is not
- * NULL. */
-void html_section(FILE *f, const char *section, const char *op, const char *beside);
-void html_section_end(FILE *f, const char *beside);
+/* Write the head and the end of an operation's section, which is folded away below `fold` unless
+ * that is NULL. */
+void html_section(FILE *f, const char *section, const char *op, const char *fold);
+void html_section_end(FILE *f, const char *fold);
 
 /* Writes the first screen: what was reached, whether that can be trusted, what happened with links
  * to the timeline and to tables, the timeline, and a table of the operations. False: out of
  * memory. */
 bool html_first(FILE *f, const struct html_course *c, struct err *e);
 
-/* Draws the timeline, for wide and for narrow screens, without gnuplot: throughput, latency, errors
- * by message and requests in flight on one axis of time. Marks warm-up, the time outside of the
- * active range, and findings. A panel that would show nothing is a sentence instead. Draws nothing
- * if there are no bins. */
-void html_timeline(FILE *f, const struct html_course *c);
+/* Draws the timeline of an operation, or of what the page is about (c->main), for wide and for
+ * narrow screens, without gnuplot: throughput, latency, errors by message and requests in flight on
+ * one axis of time. Marks warm-up, the time outside of the active range, and findings. A panel that
+ * would show nothing is a sentence instead. Draws nothing if there are no bins. */
+void html_timeline(FILE *f, const struct html_course *c, int index);
 /* Whether the i-th finding has a mark on the timeline: an element "mark1", counted from 1. */
 bool html_timeline_marks(const struct html_course *c, size_t i);
 

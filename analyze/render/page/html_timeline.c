@@ -1,6 +1,7 @@
 #include "analyze/render/page/chart.h"
 #include "analyze/render/page/html_internal.h"
 #include "analyze/write/html.h"
+#include "libcommon/units.h"
 
 #include <math.h>
 
@@ -9,12 +10,14 @@
 #define THROUGHPUT_PX 64
 #define LATENCY_PX    60
 #define SMALL_PX      32
-#define MAX_PANELS    5
+#define MAX_PANELS    6
 
 /* One drawing of a timeline. */
 struct drawing {
     struct chart chart;
     const struct html_course *of;
+    const struct plot_timeline *t;
+    int series; /* of the page's data; 0: of what the page is about, with marks and parties */
     const char *css, *prefix; /* class of the drawing; prefix of its ids */
 };
 
@@ -48,7 +51,7 @@ static struct chart_panel latency_of_ops(const struct html_course *c, const char
 }
 
 /* Returns the panel of failed requests, with the most frequent message at the bottom. */
-static struct chart_panel failed_requests(const struct plot_timeline *t)
+static struct chart_panel failed_requests(const struct plot_timeline *t, int series)
 {
     static const char *const css[PLOT_TIMELINE_MESSAGES] = {"b1", "b2", "b3"};
     struct chart_panel p = {.title = "Failed requests",
@@ -59,7 +62,7 @@ static struct chart_panel failed_requests(const struct plot_timeline *t)
 
     for (size_t k = 0; k < p.n; k++) {
         const struct plot_timeline_message *m = &t->messages[k];
-        p.v[k] = series_of(t, 0, PLOT_FAILED, css[k],
+        p.v[k] = series_of(t, series, PLOT_FAILED, css[k],
                            m->text != NULL ? m->text
                            : p.n > 1       ? "other messages"
                                            : "failed requests");
@@ -70,40 +73,74 @@ static struct chart_panel failed_requests(const struct plot_timeline *t)
     return p;
 }
 
+/* Returns the panel of who a finding names, against the others. */
+static struct chart_panel party_panel(const struct html_course *c)
+{
+    static const char *const titles[][2] = {
+        [SCOPE_HOST] = {"Requests by host", "Median by host"},
+        [SCOPE_CLIENT] = {"Requests by client", "Median by client"},
+        [SCOPE_THREAD] = {"Requests by thread", "Median by thread"}};
+    bool slow = c->named != NULL && c->named->kind->is_slowness;
+    struct chart_panel p = {.unit = "/s",
+                            .values = slow ? CHART_TIMES : CHART_NUMBERS,
+                            .height = LATENCY_PX,
+                            .v = {{.t = &c->party,
+                                   .what = slow ? PLOT_P50 : PLOT_THROUGHPUT,
+                                   .css = "s2",
+                                   .has_band = true}},
+                            .n = 1};
+
+    if (c->named == NULL)
+        return p;
+    p.title = titles[c->named->scope][slow];
+    p.v[0].name = c->named->scope == SCOPE_THREAD ? "the thread of the finding"
+                                                  : intern_shown(c->named->party);
+    return p;
+}
+
 /* Fills in the panels that have something to show; returns how many. Each operation has latency
  * lines of its own: durations of different operations are not one distribution. */
-static size_t choose_panels(const struct html_course *c, struct chart_panel v[MAX_PANELS])
+static size_t choose_panels(const struct drawing *d, struct chart_panel v[MAX_PANELS])
 {
-    const struct plot_timeline *t = &c->all;
+    const struct html_course *c = d->of;
+    const struct plot_timeline *t = d->t;
+    int series = d->series;
     size_t n = 0;
 
     v[n] = (struct chart_panel){.title = "Throughput",
                                 .unit = "objects/s",
                                 .values = t->has_bytes ? CHART_BYTES_PER_S : CHART_NUMBERS,
                                 .height = THROUGHPUT_PX,
-                                .v = {series_of(t, 0, PLOT_THROUGHPUT, "s1", NULL)},
+                                .v = {series_of(t, series, PLOT_THROUGHPUT, "s1", NULL)},
                                 .n = 1};
+    v[n].v[0].has_band = true;
     n += chart_fit(&v[n]);
+    v[n] = party_panel(c);
+    n += series == 0 && c->party.n > 0 && chart_fit(&v[n]);
     if (chart_most(t, PLOT_P99) > 0) {
-        v[n] = (struct chart_panel){.title = t->is_open ? "Service time" : "Latency",
-                                    .values = CHART_TIMES,
-                                    .height = LATENCY_PX,
-                                    .v = {series_of(t, 0, PLOT_P99, "s3 dashed", "p99"),
-                                          series_of(t, 0, PLOT_P50, "s1", "median")},
-                                    .n = 2};
+        v[n] = (struct chart_panel){
+            .title = t->is_open ? "Response time" : "Latency",
+            .values = CHART_TIMES,
+            .height = LATENCY_PX,
+            .v = {series_of(t, series, PLOT_P99, "s3 dashed", "p99"),
+                  series_of(t, series, PLOT_P50, "s1", "median"),
+                  series_of(t, series, PLOT_SERVICE_P99, "s2 thin dashed", "p99 service"),
+                  series_of(t, series, PLOT_SERVICE_P50, "s2 thin", "median service")},
+            .n = t->is_open ? 4 : 2};
+        v[n].v[0].has_band = true;
         n += chart_fit(&v[n]);
     } else {
-        v[n] = latency_of_ops(c, t->is_open ? "Median service time" : "Median latency", PLOT_P50);
+        v[n] = latency_of_ops(c, t->is_open ? "Median response time" : "Median latency", PLOT_P50);
         n += chart_fit(&v[n]);
-        v[n] = latency_of_ops(c, t->is_open ? "p99 service time" : "p99 latency", PLOT_P99);
+        v[n] = latency_of_ops(c, t->is_open ? "p99 response time" : "p99 latency", PLOT_P99);
         n += chart_fit(&v[n]);
     }
-    v[n] = failed_requests(t);
+    v[n] = failed_requests(t, series);
     n += chart_fit(&v[n]);
     v[n] = (struct chart_panel){.title = "Requests in flight",
                                 .unit = "",
                                 .height = SMALL_PX,
-                                .v = {series_of(t, 0, PLOT_IN_FLIGHT, "s3", NULL)},
+                                .v = {series_of(t, series, PLOT_IN_FLIGHT, "s3", NULL)},
                                 .n = 1};
     n += chart_fit(&v[n]) && !plot_timeline_is_steady(t);
     return n;
@@ -113,11 +150,11 @@ static size_t choose_panels(const struct html_course *c, struct chart_panel v[MA
 
 static void put_range(const struct drawing *d, double top, double bottom)
 {
-    const struct span *range = &d->of->all.range;
+    const struct span *range = &d->t->range;
 
     if (range->present) {
-        chart_shade(&d->chart, d->of->all.start_ns, range->start_ns, top, bottom, "outside");
-        chart_shade(&d->chart, range->end_ns, d->of->all.end_ns, top, bottom, "outside");
+        chart_shade(&d->chart, d->t->start_ns, range->start_ns, top, bottom, "outside");
+        chart_shade(&d->chart, range->end_ns, d->t->end_ns, top, bottom, "outside");
     }
 }
 
@@ -145,7 +182,7 @@ static int place_marks(const struct drawing *d, int row[MAX_MARKS])
     double at[MAX_MARKS];
     int n = 0, n_rows = 0;
 
-    for (size_t i = 0; i < found->n && n < MAX_MARKS; i++) {
+    for (size_t i = 0; d->series == 0 && i < found->n && n < MAX_MARKS; i++) {
         if (!html_timeline_marks(d->of, i))
             continue;
         at[n] = chart_x(&d->chart, found->v[i].start_ns);
@@ -162,15 +199,10 @@ static int place_marks(const struct drawing *d, int row[MAX_MARKS])
     return n_rows;
 }
 
-/* Draws a line down from the number of a finding, and shades its span. */
-static void put_line(const struct drawing *d, const struct finding *x, double y, double top,
-                     double bottom)
+static void put_line(const struct drawing *d, const struct finding *x, double y, double bottom)
 {
     bool is_problem = x->severity == FINDING_PROBLEM;
 
-    if (x->has_end)
-        chart_shade(&d->chart, x->start_ns, x->end_ns, top, bottom,
-                    is_problem ? "event" : "noticed");
     fprintf(d->chart.f, "<path class=\"%s\" d=\"M%.1f %.1fV%.1f\"/>",
             is_problem ? "mark problem" : "mark", chart_x(&d->chart, x->start_ns), y, bottom);
 }
@@ -193,16 +225,22 @@ static double number_y(double top, int row)
     return top - 10 - row * MARK_ROW_PX;
 }
 
-/* Draws the lines down from the numbers. They are drawn first, so that they pass below the
- * numbers. */
+/* Shades the spans of findings, and draws the lines down from the numbers. They are drawn first, so
+ * that they pass below the numbers. */
 static void put_lines(const struct drawing *d, const int row[MAX_MARKS], double top, double bottom)
 {
     const struct findings *found = &d->of->a->findings;
     int n = 0;
 
+    for (int problems = 0; problems < 2; problems++) /* problems cover notices */
+        for (size_t i = 0; i < found->n; i++)
+            if (html_timeline_marks(d->of, i) && found->v[i].has_end &&
+                (found->v[i].severity == FINDING_PROBLEM) == (problems == 1))
+                chart_shade(&d->chart, found->v[i].start_ns, found->v[i].end_ns, top, bottom,
+                            problems ? "event" : "noticed");
     for (size_t i = 0; i < found->n; i++)
         if (html_timeline_marks(d->of, i))
-            put_line(d, &found->v[i], number_y(top, row[n++]), top, bottom);
+            put_line(d, &found->v[i], number_y(top, row[n++]), bottom);
 }
 
 /* Draws numbers above the panels, one for each finding that has a time. */
@@ -223,7 +261,7 @@ static void draw(struct drawing *d)
     struct chart *c = &d->chart;
     int row[MAX_MARKS];
     struct chart_panel panels[MAX_PANELS];
-    size_t n = choose_panels(d->of, panels);
+    size_t n = choose_panels(d, panels);
     double top = place_marks(d, row) * MARK_ROW_PX;
     double height = top + chart_height(c, panels, n) + CHART_AXIS_PX;
     double bottom = height - CHART_AXIS_PX - CHART_GAP_PX;
@@ -235,9 +273,11 @@ static void draw(struct drawing *d)
             d->css, c->width, height, c->left, c->right, top, bottom);
     fputs("<g class=\"time\">", c->f);
     put_range(d, top + CHART_TITLE_PX, bottom);
-    put_lines(d, row, top, bottom);
+    if (d->series == 0)
+        put_lines(d, row, top, bottom);
     fputs("</g>", c->f);
-    put_numbers(d, row, top);
+    if (d->series == 0)
+        put_numbers(d, row, top);
     c->y = top;
     for (size_t i = 0; i < n; i++)
         chart_put(c, &panels[i]);
@@ -247,14 +287,15 @@ static void draw(struct drawing *d)
 }
 
 /* Writes what the drawing leaves out, and what its marks mean. */
-static void put_caption(FILE *f, const struct html_course *c)
+static void put_caption(FILE *f, const struct drawing *d)
 {
-    const struct plot_timeline *t = &c->all;
+    const struct html_course *c = d->of;
+    const struct plot_timeline *t = d->t;
     double most = chart_most(t, PLOT_IN_FLIGHT);
     size_t chosen[HTML_COURSE_CHOSEN];
 
     fputs("<figcaption>", f);
-    html_textf(f, "What happened when: %s", t->op);
+    html_textf(f, d->series == 0 ? "What happened when: %s" : "%s over time", t->op);
     fputs("<small>", f);
     if (plot_timeline_is_steady(t) && most > 0)
         html_textf(f, "Requests in flight: about %.0f throughout. ", most);
@@ -269,39 +310,36 @@ static void put_caption(FILE *f, const struct html_course *c)
         html_textf(f, "Latency: of the %d operations with the most requests. ", HTML_COURSE_CHOSEN);
     if (c->a->series_note != NULL)
         html_textf(f, "%s ", c->a->series_note);
-    if (t->range.present && (t->range.start_ns > t->start_ns || t->range.end_ns < t->end_ns))
-        html_textf(f, "Grey: outside of the time that counts. ");
-    bool has_marks = false, has_notice = false, has_problem = false;
-
-    for (size_t i = 0; i < c->a->findings.n; i++) {
-        const struct finding *x = &c->a->findings.v[i];
-        bool is_marked = html_timeline_marks(c, i);
-
-        has_marks |= is_marked;
-        has_notice |= is_marked && x->has_end && x->severity == FINDING_NOTICE;
-        has_problem |= is_marked && x->has_end && x->severity == FINDING_PROBLEM;
-    }
-    html_textf(f, "%s%s%s", has_marks ? "Numbers: findings. " : "",
-               has_problem ? "Pink: when a problem was. " : "",
-               has_notice ? "Blue: when a notice was. " : "");
+    if (t->band[PLOT_THROUGHPUT].least != NULL)
+        html_textf(f, "Bands: from the least to the greatest of bins of %s. ",
+                   units_duration(c->fine[0].rows[0].duration_ns).s);
+    if (d->series == 0 && c->party.n > 0)
+        html_textf(f, "Grey band: from the least to the greatest of the others. ");
     fputs("</small></figcaption>", f);
 }
 
-void html_timeline(FILE *f, const struct html_course *c)
+void html_timeline(FILE *f, const struct html_course *c, int index)
 {
-    const struct plot_timeline *t = &c->all;
-    struct drawing wide = {
-        {f, t->start_ns, t->end_ns, .width = 860, .left = 56, .right = 846}, c, "wide", ""};
-    struct drawing narrow = {
-        {f, t->start_ns, t->end_ns, .narrow = true, .width = 360, .left = 52, .right = 350},
-        c,
-        "narrow",
-        "n"};
+    bool is_main = index == c->main;
+    const struct plot_timeline *t = is_main ? &c->all : &c->ops[index];
+    char prefix[24];
+    struct drawing wide = {{f, t->start_ns, t->end_ns, .width = 860, .left = 56, .right = 846},
+                           c,
+                           t,
+                           is_main ? 0 : html_course_series(c, (size_t)index),
+                           "wide",
+                           ""};
+    struct drawing narrow = wide;
 
+    narrow.chart = (struct chart){f,          t->start_ns, t->end_ns, .narrow = true, .width = 360,
+                                  .left = 52, .right = 350};
+    narrow.css = "narrow";
+    narrow.prefix = "n";
+    snprintf(prefix, sizeof prefix, is_main ? "timeline" : "op%d-timeline", index);
     if (t->n == 0)
         return;
-    fputs("<figure id=\"timeline\" data-series=\"0\">", f);
-    put_caption(f, c);
+    fprintf(f, "<figure id=\"%s\" data-series=\"%d\">", prefix, wide.series);
+    put_caption(f, &wide);
     draw(&wide);
     draw(&narrow);
     fputs("</figure>\n", f);

@@ -6,7 +6,6 @@
 #include "libcommon/version.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -169,18 +168,23 @@ void html_page_main(FILE *f, const char *label, const char *text)
     fputs("</header>\n<main>\n", f);
 }
 
-void html_page_badge(FILE *f, enum html_page_badge badge, const char *fmt, ...)
+void html_page_contents(FILE *f)
 {
-    static const char *const css[] = {"good", "poor", "none"};
-    static const char *const sign[] = {"\xe2\x9c\x93", "\xe2\x9a\xa0", "\xe2\x9c\x97"};
-    char text[512];
-    va_list args;
+    fputs("<nav aria-label=\"Contents\"><ul>\n", f);
+    html_page_link(f, "first", "Summary");
+}
 
-    va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
-    va_end(args);
-    fprintf(f, "<p class=\"badge %s\">%s", css[badge], sign[badge]);
-    html_within(f, " ", text, "</p>\n");
+void html_page_link(FILE *f, const char *id, const char *title)
+{
+    fprintf(f, "<li><a href=\"#%s\"", id);
+    html_within(f, ">", title, "</a></li>\n");
+}
+
+void html_page_contents_end(FILE *f)
+{
+    html_page_link(f, "inputs", "Inputs");
+    html_page_link(f, "definitions", "Definitions");
+    fputs("</ul></nav>\n", f);
 }
 
 bool html_page_sheet(struct sheet *s, FILE *f, const char *section, struct err *e)

@@ -42,11 +42,10 @@ void html_page_header(FILE *f, const char *title);
 /* Ends the header, with a line of `label` and `text` unless `text` is empty; begins the main part.
  */
 void html_page_main(FILE *f, const char *label, const char *text);
-/* Writes whether the figures can be relied on: by a sign, words and a colour, none of them
- * alone. */
-enum html_page_badge { HTML_PAGE_GOOD, HTML_PAGE_POOR, HTML_PAGE_NONE };
-void html_page_badge(FILE *f, enum html_page_badge badge, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
+/* Write the contents of the page: html_page_contents, links, html_page_contents_end. */
+void html_page_contents(FILE *f);
+void html_page_link(FILE *f, const char *id, const char *title);
+void html_page_contents_end(FILE *f);
 /* Writes the charts of an operation (`op` as in struct plot_picture) as figures SECTION-chart-NAME.
  * `series` is the index in the page's data (html_data) of what charts over time show; -1: none.
  * False: *e says why. */

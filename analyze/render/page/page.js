@@ -110,20 +110,37 @@ const reading = make('div', '', document.body);
 reading.className = 'reading';
 reading.hidden = true;
 // Calls `say` with how far from left to right the pointer is, and shows the words that it returns; `leave` when it is gone.
-const follow = (svg, [left, top, bottom, right], say, leave) => {
+// A tap does the same, and so do the arrow keys; `press` takes other keys.
+const follow = (svg, [left, top, bottom, right], say, leave, press) => {
   const line = draw('line', {class: 'cursor', y1: top, y2: bottom}, svg);
   const hide = () => { reading.hidden = true; leave(); };
-  svg.addEventListener('pointermove', e => {
-    const box = svg.getBoundingClientRect(), width = svg.viewBox.baseVal.width;
-    const part = ((e.clientX - box.left) / box.width * width - left) / (right - left);
+  let part = .5;
+  const tell = (x, y) => {
     if (part < 0 || part > 1) return hide();
     reading.textContent = say(part).join('\n');
     reading.hidden = false;
     const room = document.documentElement.clientWidth - reading.offsetWidth - 8;
-    reading.style.left = Math.max(4, Math.min(room, e.clientX + 14)) + 'px';
-    reading.style.top = e.clientY + 14 + 'px';
+    reading.style.left = Math.max(4, Math.min(room, x + 14)) + 'px';
+    reading.style.top = y + 14 + 'px';
+  };
+  const move = e => {
+    const box = svg.getBoundingClientRect(), width = svg.viewBox.baseVal.width;
+    part = ((e.clientX - box.left) / box.width * width - left) / (right - left);
+    tell(e.clientX, e.clientY);
+  };
+  svg.addEventListener('pointermove', move);
+  svg.addEventListener('pointerdown', move);
+  svg.addEventListener('pointerleave', e => { if (e.pointerType !== 'touch') hide(); });
+  svg.addEventListener('blur', hide);
+  svg.tabIndex = 0;
+  svg.addEventListener('keydown', e => {
+    const by = {ArrowLeft: -.01, ArrowRight: .01}[e.key];
+    if (!by && !(press && press(e.key, part))) return;
+    e.preventDefault();
+    const box = svg.getBoundingClientRect();
+    part = Math.max(0, Math.min(1, part + (by || 0)));
+    tell(box.left + (left + part * (right - left)) / svg.viewBox.baseVal.width * box.width, Math.max(0, box.top) + 40);
   });
-  svg.addEventListener('pointerleave', hide);
   return part => {
     line.setAttribute('x1', left + part * (right - left));
     line.setAttribute('x2', left + part * (right - left));
@@ -136,7 +153,9 @@ const show = ms => {
 };
 const at = (s, ms) => Math.max(0, Math.min(s.throughput.length - 1, Math.floor((ms - s.start_ms) / s.bin_ms)));
 const latency = (s, k) => 'median ' + time(s.p50_ms[k]) + ', p99 ' + time(s.p99_ms[k]);
-const clock = ms => new Date(ms).toISOString().slice(11, 23);
+const first = course.series[0];
+const dated = first && new Date(first.start_ms).getUTCDate() !== new Date(first.end_ms - 1).getUTCDate();
+const clock = (ms, n) => new Date(ms).toISOString().replace('T', ' ').slice(dated ? 5 : 11, 11 + (n || 12));
 // What is known of the k-th series: the shorter bins where a part of the time is shown.
 const known = (k, shown) => (shown.part && course.fine[k]) || course.series[k];
 const say = (n, ms, shown) => {
@@ -162,10 +181,12 @@ for (const svg of all('figure svg')) {
     const ms = shown.from + part * (shown.to - shown.from);
     show(ms);
     return say(n, ms, shown);
-  }, () => show(null))});
+  }, () => show(null), (key, part) => zoomBy(key, shown.from + part * (shown.to - shown.from)))});
 }
 
-// Dragging over the timeline shows a part of it, with the shorter bins that the page has.
+// Dragging over a chart, or + and - around the cursor, shows a part of the time in all charts, with the shorter bins that
+// the page has. The address names the part.
+let zoomBy = () => false;
 const digit = (least, digits) => {
   const power = 10 ** Math.floor(Math.log10(least) + 1e-9);
   return power * (digits.find(d => d * power >= least * .9999) || 10);
@@ -218,17 +239,45 @@ const drawPanel = (panel, shown, x, [left, , , right]) => {
     path.setAttribute('d', d);
   }
 };
+const drawClock = (axis, x, [left, , bottom, right], shown, width) => {
+  const step = clockStep((shown.to - shown.from) / (right - left) * (dated ? 124 : 88));
+  for (let ms = Math.ceil(shown.from / step) * step; ms < shown.to; ms += step) {
+    draw('path', {class: 'grid', d: `M${x(ms)} ${bottom}v4`}, axis);
+    if (x(ms) > left && x(ms) + 40 < width)
+      draw('text', {class: 'mid', x: x(ms), y: bottom + 16}, axis).textContent = clock(ms, step < 1e3 ? 12 : step < 6e4 ? 8 : 5);
+  }
+};
+// A picture of gnuplot is stretched: what its axes enclose, without words and with another axis of time.
+const enlarge = (svg, id, [left, top, bottom, right], shown) => {
+  const {width, height} = svg.viewBox.baseVal, span = shown.to - shown.from;
+  const x = ms => left + (ms - shown.from) / span * (right - left), by = (first.end_ms - first.start_ms) / span;
+  for (const text of all('text', svg)) {
+    const at = /,([\d.]+)\)/.exec((text.closest('[transform]') || svg).getAttribute('transform'));
+    if ((at && at[1] > bottom) || /^\s*([\d-]+ )?\d\d:\d\d/.test(text.textContent)) text.remove();
+  }
+  const lines = [...svg.children].filter(c => c.matches('g')).map(c => c.cloneNode(true)), part = draw('g', {class: 'part'}, svg);
+  draw('rect', {x: left, y: top, width: right - left, height: bottom - top}, draw('clipPath', {id}, part));
+  draw('rect', {x: left, y: top, width: right - left, height: bottom - top}, part);
+  draw('rect', {x: 0, y: bottom + 1, width, height: height - bottom}, part);
+  const inner = draw('g', {transform: `matrix(${by} 0 0 1 ${x(first.start_ms) - by * left} 0)`}, draw('g', {'clip-path': `url(#${id})`}, part));
+  inner.append(...lines);
+  for (const text of all('text, title', inner)) text.remove();
+  drawClock(part, x, [left, top, bottom, right], shown, width);
+};
 const drawPart = ({svg, inside, shown, whole}) => {
   const [left, top, bottom, right] = inside, span = shown.to - shown.from, cursor = svg.querySelector('.cursor');
   svg.replaceChildren(...whole.map(x => x.cloneNode(true)), cursor);
+  const id = 'part' + charts.findIndex(c => c.svg === svg);
   if (!shown.part) return;
-  const s = course.series[0], x = ms => left + (ms - shown.from) / span * (right - left);
-  const stretch = (s.end_ms - s.start_ms) / span, id = 'part' + charts.findIndex(c => c.svg === svg);
+  if (!svg.dataset.left) return enlarge(svg, id, inside, shown);
+  const s = first, x = ms => left + (ms - shown.from) / span * (right - left);
+  const stretch = (s.end_ms - s.start_ms) / span;
   draw('rect', {x: left, y: 0, width: right - left, height: bottom}, draw('clipPath', {id}, svg));
   for (const group of all('.time', svg)) {
     group.setAttribute('clip-path', `url(#${id})`);
     for (const path of group.children)
-      if (!path.dataset.column) path.setAttribute('transform', `matrix(${stretch} 0 0 1 ${x(s.start_ms) - stretch * left} 0)`);
+      if (path.matches('.band.s1, .band.s3')) path.remove(); // shorter bins are drawn instead
+      else if (!path.dataset.column) path.setAttribute('transform', `matrix(${stretch} 0 0 1 ${x(s.start_ms) - stretch * left} 0)`);
   }
   for (const panel of all('.panel', svg)) drawPanel(panel, shown, x, inside);
   for (const mark of all('a', svg)) {
@@ -237,27 +286,22 @@ const drawPart = ({svg, inside, shown, whole}) => {
     mark.setAttribute('transform', `translate(${to - cx} 0)`);
     if (to < left || to > right) mark.remove();
   }
-  const axis = svg.querySelector('.clock'), step = clockStep(span / (right - left) * 88);
-  axis.replaceChildren();
-  for (let ms = Math.ceil(shown.from / step) * step; ms < shown.to; ms += step) {
-    draw('path', {class: 'grid', d: `M${x(ms)} ${bottom}v4`}, axis);
-    if (x(ms) > left && x(ms) + 40 < svg.viewBox.baseVal.width)
-      draw('text', {class: 'mid', x: x(ms), y: bottom + 16}, axis).textContent = clock(ms).slice(0, step < 1e3 ? 12 : step < 6e4 ? 8 : 5);
-  }
+  svg.querySelector('.clock').replaceChildren();
+  drawClock(svg.querySelector('.clock'), x, inside, shown, svg.viewBox.baseVal.width);
   const bins = all('[data-column]', svg).map(path => known(+path.dataset.series, shown).bin_ms).sort((a, b) => a - b);
   svg.querySelector('.bins').textContent = `${clock(shown.from)} to ${clock(shown.to)}; bins of ${time(bins[0])}` +
     (bins[bins.length - 1] > bins[0] ? ' to ' + time(bins[bins.length - 1]) : '');
 };
 const timeline = document.getElementById('timeline');
-const parts = charts.filter(c => timeline && timeline.contains(c.svg) &&
-  (course.fine[0] || course.series[0].throughput.length > 40));
-if (parts.length) {
-  const s = course.series[0], least = 4 * (course.fine[0] || s).bin_ms;
-  const words = make('span', 'Drag over a part of the time to enlarge it. ', timeline.querySelector('small'));
+if (timeline && charts.length && (course.fine[0] || first.throughput.length > 40)) {
+  const least = 4 * (course.fine[0] || first).bin_ms, span = first.end_ms - first.start_ms;
+  const words = make('span', 'Drag over a part of the time, or press + and -, to enlarge it. ', timeline.querySelector('small'));
   const back = make('button', 'Show all of the time', timeline.querySelector('small'));
   const showPart = (from, to) => {
-    const part = to - from < s.end_ms - s.start_ms;
-    for (const c of parts) {
+    from = Math.max(first.start_ms, from);
+    to = Math.min(first.end_ms, to);
+    const part = to - from < span;
+    for (const c of charts) {
       Object.assign(c.shown, {from, to, part});
       drawPart(c);
     }
@@ -265,12 +309,25 @@ if (parts.length) {
     reading.hidden = true;
     words.hidden = part;
     back.hidden = !part;
+    if (part || location.hash.startsWith('#from='))
+      history.replaceState(null, '', part ? `#from=${from.toFixed(3)}&to=${to.toFixed(3)}` : '#timeline');
+  };
+  const around = (middle, length) => showPart(middle - Math.max(length, least) / 2, middle + Math.max(length, least) / 2);
+  const open = () => {
+    const [, from, to] = /^#from=([\d.]+)&to=([\d.]+)$/.exec(location.hash) || [];
+    if (+from < +to) showPart(+from, +to);
   };
   back.type = 'button';
   back.hidden = true;
-  back.addEventListener('click', () => showPart(s.start_ms, s.end_ms));
+  back.addEventListener('click', () => showPart(first.start_ms, first.end_ms));
   addEventListener('keydown', e => { if (e.key === 'Escape' && !back.hidden) back.click(); });
-  for (const c of parts) {
+  zoomBy = (key, ms) => {
+    const {from, to} = charts[0].shown;
+    if (key !== '+' && key !== '-') return false;
+    around(ms, (to - from) * (key === '+' ? .5 : 2));
+    return true;
+  };
+  for (const c of charts) {
     const {svg, inside: [left, top, bottom, right], shown} = c;
     c.whole = [...svg.childNodes].filter(x => !x.classList.contains('cursor')).map(x => x.cloneNode(true));
     let began = null, box = null;
@@ -283,7 +340,7 @@ if (parts.length) {
       if (e.button || e.target.closest('a')) return;
       began = px(e);
       svg.setPointerCapture(e.pointerId);
-      e.preventDefault();
+      if (e.pointerType !== 'touch') e.preventDefault();
     });
     svg.addEventListener('pointermove', e => {
       if (began === null) return;
@@ -296,13 +353,13 @@ if (parts.length) {
       began = null;
       if (box) box.remove();
       box = null;
-      if (!dragged) return;
-      const middle = (ms(from) + ms(to)) / 2, half = Math.max(ms(to) - ms(from), least) / 2;
-      showPart(Math.max(s.start_ms, middle - half), Math.min(s.end_ms, middle + half));
+      if (dragged) around((ms(from) + ms(to)) / 2, ms(to) - ms(from));
     };
     svg.addEventListener('pointerup', end);
     svg.addEventListener('pointercancel', end);
   }
+  addEventListener('hashchange', open);
+  open();
 }
 
 // Percentiles: what the share of the requests under the pointer took at most.

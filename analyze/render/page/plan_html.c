@@ -24,8 +24,10 @@ bool plan_html(const void *plan, const char *words, const char *command, FILE *f
         ok = html_page_begin(f, &charts, title, answer.s, e);
         html_page_header(f, title);
         html_page_main(f, "Repeated: ", p->asked.command);
-        html_within(f, "<section id=\"first\">\n<p class=\"headline\">", answer.s,
-                    "</p>\n</section>\n");
+        sheet_verdict(&tables, slo_code(p->answer), "%s", answer.s);
+        fputs("<section id=\"first\">\n", f);
+        ok = ok && html_page_sheet(&tables, f, "first", e);
+        fputs("</section>\n", f);
         plan_sheet_tables(&tables, p);
         ok = ok && html_page_warnings(f, &charts, &warnings, e) &&
              html_page_charts(f, &charts, "runs", -1, "", e) &&

@@ -193,37 +193,56 @@ static void put_comments(FILE *f, const struct dataset *d)
 
 /* ---- The page ---- */
 
-#define MANY_OPERATIONS 4 /* with more, each has fewer charts: a page should stay below 2 MB */
-
-static bool put_operation(FILE *f, const struct html_course *c, size_t k, struct err *e)
+static bool put_operation(FILE *f, const struct html_course *c, size_t k, bool is_first,
+                          struct err *e)
 {
     const struct operation *op = &c->a->operations[k];
     const char *beside = run_sheet_beside(op->role);
+    const char *fold = beside != NULL || is_first ? beside : "Operation";
     char section[24];
     struct sheet s = {0};
 
     snprintf(section, sizeof section, "op%zu", k);
-    html_section(f, section, op->op, beside);
+    html_section(f, section, op->op, fold);
+    if ((int)k != c->main)
+        html_timeline(f, c, (int)k);
     if (op->n_requests > 0 &&
         !html_page_charts(f, c->charts, section, html_course_series(c, k), op->op, e))
         return false;
     run_sheet_operation(&s, c->a, op);
     bool ok = html_page_sheet(&s, f, section, e);
-    html_section_end(f, beside);
+    html_section_end(f, fold);
     return ok;
 }
 
-/* Writes a section for each operation that is shown: first those of the benchmark, then, folded
- * away, those beside it. */
+/* Writes a section for each operation that is shown: first those of the benchmark, then those
+ * beside it; all but the first are folded away. */
 static bool put_operations(FILE *f, const struct html_course *c, struct err *e)
 {
-    bool ok = true;
+    bool ok = true, is_first = c->main >= 0;
 
     for (int beside = 0; beside < 2; beside++)
         for (size_t k = 0; ok && k < c->a->n_operations; k++)
-            if (c->shown[k] && role_is_benchmark(c->a->operations[k].role) == (beside == 0))
-                ok = put_operation(f, c, k, e);
+            if (c->shown[k] && role_is_benchmark(c->a->operations[k].role) == (beside == 0)) {
+                ok = put_operation(f, c, k, is_first, e);
+                is_first = false;
+            }
     return ok;
+}
+
+static void put_contents(FILE *f, const struct html_course *c)
+{
+    char id[24];
+
+    html_page_contents(f);
+    if (c->a->total.present)
+        html_page_link(f, "all", "All together");
+    for (size_t k = 0; k < c->a->n_operations; k++) {
+        snprintf(id, sizeof id, "op%zu", k);
+        if (c->shown[k])
+            html_page_link(f, id, c->a->operations[k].op);
+    }
+    html_page_contents_end(f);
 }
 
 static bool put_total(FILE *f, const struct analysis *a, const struct html_charts *charts,
@@ -260,6 +279,7 @@ static bool put_page(FILE *f, const struct html_course *c, const char *title, co
     const struct analysis *a = c->a;
     struct sheet s = {0};
 
+    put_contents(f, c);
     slo_sheet(&s, a->slo);
     if (!html_page_sheet(&s, f, "slo", e) || !html_first(f, c, e))
         return false;
@@ -291,7 +311,6 @@ bool report_html(const struct analysis *a, const struct report_html_options *o, 
 
     charts.options.benchmark_only = true;
     charts.options.operations = course.shown;
-    charts.options.brief = a->mixed && a->n_operations > MANY_OPERATIONS;
     course.charts = &charts;
     ok = ok && plot_add_analysis(&charts.set, a, &charts.options, e);
     if (ok) {

@@ -40,7 +40,7 @@ struct plot_kind {
     const struct plot_kind *else_kind; /* drawn instead of it if not; NULL: none */
     bool of_parties; /* also drawn of all operations together if only series are known of them */
     bool is_by_name; /* drawn only if it is asked for by name */
-    bool is_detail;  /* left out of a brief report for one of several operations */
+    bool is_course;  /* left out of pages, which have a timeline of their own */
     /* Whether there is data to draw; NULL: always. */
     bool (*has_data)(const struct plot_data *p);
     /* Whether it shows more than other charts do; NULL: always. `all`: the data of all operations
@@ -58,7 +58,7 @@ struct plot_kind {
 extern const struct plot_kind plot_kind_throughput, plot_kind_hosts, plot_kind_latency,
     plot_kind_latency_heat, plot_kind_spectrum, plot_kind_host_latency, plot_kind_errors,
     plot_kind_cdf, plot_kind_latency_size, plot_kind_sizes, plot_kind_in_flight, plot_kind_clients,
-    plot_kind_autoterm, plot_kind_groups;
+    plot_kind_autoterm, plot_kind_groups, plot_kind_response;
 
 /* The first columns of each block "chart", and the values of those after the title: the start of
  * the run in seconds since 1970, and the ends of the axis in seconds into the run. */

@@ -23,9 +23,15 @@ struct op_chart {
     const struct plot_traces *traces;
 };
 
+/* Whether a trace is of a run of the comparison; other runs may have been read. */
 static bool is_of(const struct plot_trace *t, const struct op_chart *x, bool is_after)
 {
-    return t->is_after == is_after && strcmp(t->op, x->op->op) == 0;
+    const struct compare_runs *runs = &x->op->runs[is_after];
+    bool is_one = false;
+
+    for (size_t i = 0; i < runs->n; i++)
+        is_one |= runs->v[i]->report.start_ns == t->start_ns;
+    return is_one && t->is_after == is_after && strcmp(t->op, x->op->op) == 0;
 }
 
 /* Whether throughput is drawn in bytes: not if the object sizes differ between the sides. */
@@ -129,8 +135,8 @@ static bool has_traces(const struct op_chart *x)
 
 /* Writes the distribution of each run, and that of all runs together; adds their requests to
  * *n_all. */
-static bool put_cdfs(FILE *f, const struct compare_side *side, const char *op, const char *runs,
-                     const char *all, uint64_t *n_all)
+static bool put_cdfs(FILE *f, const struct compare_runs *of, const char *runs, const char *all,
+                     uint64_t *n_all)
 {
     uint64_t *sum = NULL, *one = NULL;
     double worst_ns = 0;
@@ -138,8 +144,8 @@ static bool put_cdfs(FILE *f, const struct compare_side *side, const char *op, c
     bool ok = mem_cleared(&sum, HIST_N_INDEXES, NULL) && mem_new(&one, HIST_N_INDEXES, NULL);
 
     plot_out_block(f, runs, "ms pct");
-    for (size_t i = 0; ok && i < side->n; i++) {
-        const struct statistics_latency *d = run_durations(run_op_named(&side->runs[i], op));
+    for (size_t i = 0; ok && i < of->n; i++) {
+        const struct statistics_latency *d = run_durations(of->v[i]);
 
         if (d == NULL)
             continue;
@@ -167,8 +173,8 @@ static bool write_cdf(FILE *f, const void *ctx, const char *title)
     const struct op_chart *x = ctx;
     uint64_t before = 0, after = 0;
 
-    if (!put_cdfs(f, &x->c->before, x->op->op, "before_runs", "all_before", &before) ||
-        !put_cdfs(f, &x->c->after, x->op->op, "after_runs", "all_after", &after))
+    if (!put_cdfs(f, &x->op->runs[0], "before_runs", "all_before", &before) ||
+        !put_cdfs(f, &x->op->runs[1], "after_runs", "all_after", &after))
         return false;
     plot_out_block(f, "chart",
                    "title zero_unix t_min t_max before after n_before n_after requests_before "
@@ -182,12 +188,11 @@ static bool write_cdf(FILE *f, const void *ctx, const char *title)
 /* True if both sides have durations. */
 static bool has_durations(const struct op_chart *x)
 {
-    const struct compare_side *sides[] = {&x->c->before, &x->c->after};
     bool has[2] = {false, false};
 
     for (int side = 0; side < 2; side++)
-        for (size_t i = 0; i < sides[side]->n; i++)
-            has[side] |= run_durations(run_op_named(&sides[side]->runs[i], x->op->op)) != NULL;
+        for (size_t i = 0; i < x->op->runs[side].n; i++)
+            has[side] |= run_durations(x->op->runs[side].v[i]) != NULL;
     return has[0] && has[1];
 }
 
@@ -244,17 +249,16 @@ static struct stats_ci quantile_ci(const struct run_op *o, unsigned permille)
 
 /* Fills in the quantile of each run of a side that has the operation, and returns how many have it.
  * *one: that of the last run, with its limits. */
-static size_t side_quantiles(const struct compare_side *side, const char *op, unsigned permille,
+static size_t side_quantiles(const struct compare_runs *runs, bool has_order, unsigned permille,
                              double *v, struct stats_ci *one)
 {
     size_t n = 0;
-    for (size_t i = 0; i < side->n; i++) {
-        const struct run_op *o = run_op_named(&side->runs[i], op);
+    for (size_t i = 0; i < runs->n; i++) {
+        const struct run_op *o = runs->v[i];
         if (run_durations(o) == NULL)
             continue;
         *one = quantile_ci(o, permille);
-        /* Sums lack the order of requests in time, which the limits need. */
-        one->ok &= side->runs[i].basis == RUN_OF_REQUESTS;
+        one->ok &= has_order;
         v[n++] = one->value;
     }
     return n;
@@ -267,8 +271,10 @@ static bool compare_quantile(const struct op_chart *x, unsigned permille, struct
 
     if (!mem_new(&v, compare_n_runs(x->c), NULL))
         return false;
-    size_t n_a = side_quantiles(&x->c->before, x->op->op, permille, v, &a);
-    size_t n_b = side_quantiles(&x->c->after, x->op->op, permille, v + n_a, &b);
+    /* Sums lack the order of requests in time, which limits need. All runs are reduced alike. */
+    bool has_order = compare_nth_run(x->c, 0)->basis == RUN_OF_REQUESTS;
+    size_t n_a = side_quantiles(&x->op->runs[0], has_order, permille, v, &a);
+    size_t n_b = side_quantiles(&x->op->runs[1], has_order, permille, v + n_a, &b);
     bool ok = true;
     *out = (struct stats_cmp){.ok = false};
     if (n_a == 1 && n_b == 1 && a.ok && b.ok)
@@ -354,7 +360,7 @@ static bool write_runs(FILE *f, const void *ctx, const char *title)
                 const struct compare_metric *m = &c->ops[k].metrics[i];
                 if (!has_runs(c, &c->ops[k], m))
                     continue;
-                snprintf(name, sizeof name, "%.60s %s", c->ops[k].op, metrics[m->metric].title);
+                snprintf(name, sizeof name, "%.60s %s", c->ops[k].name, metrics[m->metric].title);
                 if (names)
                     plot_out_row(f, "is", (int64_t)index, name);
                 for (int side = 0; !names && side < 2; side++) {
@@ -426,7 +432,7 @@ static bool write_change(FILE *f, const void *ctx, const char *title)
                 least = v[j] < least ? v[j] : least;
                 most = v[j] > most ? v[j] : most;
             }
-            snprintf(name, sizeof name, "%.60s %s", c->ops[k].op, words.metric);
+            snprintf(name, sizeof name, "%.60s %s", c->ops[k].name, words.metric);
             plot_out_row(f, "irrrrriss", (int64_t)index++, v[0], v[1], v[2], v[3], v[4],
                          direction(m), name, words.change);
         }
@@ -438,13 +444,11 @@ static bool write_change(FILE *f, const void *ctx, const char *title)
 
 /* ---- All of them ---- */
 
-static int64_t n_requests(const struct compare *c, const struct compare_op *op)
+static int64_t n_requests(const struct compare_op *op)
 {
     int64_t n = 0;
-    for (size_t i = 0; i < c->before.n; i++) {
-        const struct run_op *o = run_op_named(&c->before.runs[i], op->op);
-        n += o != NULL ? o->report.n_requests : 0;
-    }
+    for (size_t i = 0; i < op->runs[0].n; i++)
+        n += op->runs[0].v[i]->report.n_requests;
     return n;
 }
 
@@ -515,7 +519,7 @@ static bool add_op(struct plot_set *s, const struct op_chart *x, const struct pl
     for (size_t i = 0; ok && i < N_KINDS; i++)
         if (kinds[i].has_data != NULL && plot_wants(o, kinds[i].chart.name) &&
             (o->n_charts > 0 || !kinds[i].is_by_name) && kinds[i].has_data(x))
-            ok = plot_add(s, &kinds[i].chart, x->op->op, x, o, e);
+            ok = plot_add(s, &kinds[i].chart, x->op->name, x, o, e);
     return ok;
 }
 
@@ -536,7 +540,7 @@ bool plot_add_compare(struct plot_set *s, const struct compare *c, const struct 
     }
     if (o->stem != NULL) { /* one picture: that of the operation with the most requests */
         for (size_t k = 1; k < c->n_ops; k++)
-            if (n_requests(c, &c->ops[k]) > n_requests(c, &c->ops[first]))
+            if (n_requests(&c->ops[k]) > n_requests(&c->ops[first]))
                 first = k;
         end = first + 1;
     }

@@ -15,6 +15,7 @@ struct plot_trace {
     bool is_after;
     char *op;
     bool has_bytes;
+    int64_t start_ns;  /* of the operation, which tells the run */
     int64_t from_ns;   /* start of the trace, from the run's start */
     int64_t length_ns; /* length of a step */
     double *rate[2];   /* by step: objects/s, and MiB/s */

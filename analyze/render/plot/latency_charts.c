@@ -341,10 +341,13 @@ static bool write_latency(FILE *f, const struct plot_data *p, const char *title)
 }
 
 const struct plot_kind plot_kind_latency = {
-    "latency", "latency over time",
+    "latency",
+    "latency over time",
     "Quantiles of the durations of the successful requests that end in each step of time, on a "
     "logarithmic scale.",
-    .has_data = has_latency, .write = write_latency};
+    .is_course = true,
+    .has_data = has_latency,
+    .write = write_latency};
 
 static bool write_latency_heat(FILE *f, const struct plot_data *p, const char *title)
 {
@@ -387,7 +390,6 @@ const struct plot_kind plot_kind_latency_heat = {
     "How many requests ended when, after how long: the stronger the colour, the more. Bands are "
     "different kinds of requests; a stripe upwards is a stall.",
     .of_requests = true,
-    .is_detail = true,
     .has_data = charts_has_durations,
     .write = write_latency_heat};
 

@@ -86,7 +86,6 @@ const struct plot_kind plot_kind_hosts = {
     "The rate of each host over time: one that lags behind, or stops, stands out. If there are "
     "many "
     "hosts: first those that a finding names, then the slowest.",
-    .is_detail = true,
     .of_parties = true,
     .has_data = has_host,
     .is_worth = has_hosts,
@@ -142,8 +141,8 @@ const struct plot_kind plot_kind_clients = {
     "activity of clients",
     "How many requests each client had running, over time: whether they all ran at once.",
     .of_requests = true,
+    .is_course = true,
     .else_kind = &client_rates,
-    .is_detail = true,
     .of_parties = true,
     .is_worth = has_clients,
     .write = write_clients};

@@ -14,11 +14,10 @@
 #include <strings.h>
 
 static const struct plot_kind *const plot_kinds[] = {
-    &plot_kind_throughput,   &plot_kind_hosts,     &plot_kind_latency,
-    &plot_kind_latency_heat, &plot_kind_spectrum,  &plot_kind_host_latency,
-    &plot_kind_errors,       &plot_kind_cdf,       &plot_kind_latency_size,
-    &plot_kind_sizes,        &plot_kind_in_flight, &plot_kind_clients,
-    &plot_kind_autoterm,     &plot_kind_groups,    NULL,
+    &plot_kind_throughput,   &plot_kind_hosts,        &plot_kind_latency,   &plot_kind_latency_heat,
+    &plot_kind_spectrum,     &plot_kind_host_latency, &plot_kind_errors,    &plot_kind_cdf,
+    &plot_kind_latency_size, &plot_kind_sizes,        &plot_kind_in_flight, &plot_kind_clients,
+    &plot_kind_autoterm,     &plot_kind_groups,       &plot_kind_response,  NULL,
 };
 
 struct plot_listed plot_listed(bool of_comparison, size_t i)
@@ -186,7 +185,7 @@ static bool write_run_chart(FILE *f, const void *ctx, const char *title)
 static bool is_due(const struct plot_kind *kind, const struct plot_data *p,
                    const struct plot_data *all, const struct plot_options *o)
 {
-    if ((o->brief && kind->is_detail && p->index >= 0) ||
+    if ((o->with_readings && kind->is_course) ||
         (p->index < 0 && !p->a->total.present && !kind->of_parties) ||
         (kind->of_requests && p->a->dataset->n_tables == 0) ||
         (kind->has_data != NULL && !kind->has_data(p)))

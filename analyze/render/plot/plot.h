@@ -22,9 +22,8 @@ struct plot_options {
                                   has its own */
     const char *const *charts; /* names; n_charts 0: those that show something */
     size_t n_charts;
-    const char *label;   /* before every title; NULL: none */
-    bool benchmark_only; /* not of operations that ran before it, to prepare it */
-    bool brief; /* without charts that are details (plot_kind.is_detail) of single operations */
+    const char *label;              /* before every title; NULL: none */
+    bool benchmark_only;            /* not of operations that ran before it, to prepare it */
     const bool *operations;         /* which are drawn, one for each; NULL: all */
     bool no_titles;                 /* pictures without a title, for a report that has its own */
     const char *format;             /* "svg", "png", "pdf", in any case */
@@ -74,6 +73,15 @@ bool plot_add_trend(struct plot_set *s, const struct trend_group *g, const char 
 struct plan;
 bool plot_add_plan(struct plot_set *s, const struct plan *p, const struct plot_options *o,
                    struct err *e);
+
+/* Adds a response curve for each operation and size of a table, whose rows it sorts: latency over
+ * throughput, a point for each level of load, a line for each system. With a stem there is one: of
+ * the most requests. Adds nothing where no run has such figures. False: *e says why; wrong usage if
+ * there are more systems than PLOT_MOST_SYSTEMS, or runs differ in more than their load. */
+#define PLOT_MOST_SYSTEMS 6
+struct columns_table;
+bool plot_add_response(struct plot_set *s, struct columns_table *t, const struct plot_options *o,
+                       struct err *e);
 
 /* Draws the pictures beside their data with gnuplot, two at a time. Each appears whole or not at
  * all. The script CHART.gp reads the data, and writes a picture in the format of its suffix. The

@@ -163,11 +163,14 @@ static bool write_throughput(FILE *f, const struct plot_data *p, const char *tit
 }
 
 const struct plot_kind plot_kind_throughput = {
-    "throughput", "throughput over time",
+    "throughput",
+    "throughput over time",
     "One point per segment. Where they are drawn: the thin line is finer, grey is outside the "
     "active range and not counted, the line with its band is the mean with its 95 % confidence "
     "interval, crosses are failed requests.",
-    .has_data = has_rates, .write = write_throughput};
+    .is_course = true,
+    .has_data = has_rates,
+    .write = write_throughput};
 
 /* ---- Errors ---- */
 
@@ -207,10 +210,13 @@ static bool write_errors(FILE *f, const struct plot_data *p, const char *title)
     return true;
 }
 
-const struct plot_kind plot_kind_errors = {"errors", "errors over time",
+const struct plot_kind plot_kind_errors = {"errors",
+                                           "errors over time",
                                            "How many requests failed when, by message. Bars stand "
                                            "on each other: the first message is lowest.",
-                                           .has_data = has_errors, .write = write_errors};
+                                           .is_course = true,
+                                           .has_data = has_errors,
+                                           .write = write_errors};
 
 /* ---- Requests in flight ---- */
 
@@ -247,7 +253,7 @@ const struct plot_kind plot_kind_in_flight = {
     "in-flight",
     "requests in flight",
     "The mean number of requests running at a time; dashes: the number of threads that took part.",
-    .is_detail = true,
+    .is_course = true,
     .has_data = has_in_flight,
     .is_worth = varies_in_flight,
     .write = write_in_flight};

@@ -1,7 +1,9 @@
 #include "analyze/render/plot/timeline.h"
 
 #include "analyze/analysis/run/analysis.h"
+#include "analyze/base/csort.h"
 #include "analyze/data/slices.h"
+#include "analyze/stats/picker.h"
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
 
@@ -24,6 +26,25 @@ int64_t plot_timeline_round_ns(int64_t ns)
            : ns <= 2 * power_ns ? 2 * power_ns
            : ns <= 5 * power_ns ? 5 * power_ns
                                 : 10 * power_ns;
+}
+
+/* Returns a length of bins that people read well: more steps than the above, which waste less
+ * width, and beyond half a minute those of clocks. */
+static int64_t bin_ns(int64_t ns)
+{
+    static const int64_t clock_s[] = {30,  45,  60,  90,   120,  180,  240,
+                                      300, 600, 900, 1200, 1800, 2700, 3600};
+    int64_t round_ns = plot_timeline_round_ns(ns), tenth_ns = MIN_BIN_NS;
+
+    for (size_t i = 0; ns > 20 * NS_PER_S && i < sizeof clock_s / sizeof *clock_s; i++)
+        if (ns <= clock_s[i] * NS_PER_S)
+            return clock_s[i] * NS_PER_S;
+    while (tenth_ns * 100 <= ns)
+        tenth_ns *= 10;
+    for (int64_t tenths = 15; tenth_ns > MIN_BIN_NS && tenths < 100; tenths += 5)
+        if (ns > 10 * tenth_ns && ns <= tenth_ns * tenths)
+            return tenth_ns * tenths;
+    return round_ns;
 }
 
 const struct table *plot_timeline_table(const struct analysis *a, int index, size_t i)
@@ -221,17 +242,155 @@ bool plot_timeline_init(struct plot_timeline *t, const struct analysis *a, int i
         return fill_from_series(t, a, index, n_most, e);
     int64_t n_bins = t->n_requests / MIN_REQUESTS, span_ns = t->end_ns - t->start_ns;
     n_bins = n_bins < MIN_BINS ? MIN_BINS : n_bins > (int64_t)n_most ? (int64_t)n_most : n_bins;
-    int64_t length_ns = plot_timeline_round_ns(span_ns / n_bins);
+    int64_t length_ns = bin_ns(span_ns / n_bins);
     slice_grid_init(&grid, t->start_ns, length_ns, (size_t)(span_ns / length_ns) + 1);
     if (!analysis_series_on(a, index, -1, &grid, &t->rows, &t->n, e))
         return false;
     if (t->n == 0)
         return true;
     for (size_t i = 0; index < 0 && i < t->n; i++)
-        t->rows[i].p50_ns = t->rows[i].p90_ns = t->rows[i].p99_ns = NAN;
+        t->rows[i].p50_ns = t->rows[i].p90_ns = t->rows[i].p99_ns = t->rows[i].response_p50_ns =
+            t->rows[i].response_p99_ns = NAN;
     bool ok = t->n_errors == 0 || fill_messages(t, a, index, e);
     if (ok)
         end_with_the_run(t, length_ns);
+    return ok;
+}
+
+/* ---- Bands ---- */
+
+static bool band_init(struct plot_band *b, size_t n, struct err *e)
+{
+    if (!mem_new(&b->least, n, e) || !mem_new(&b->most, n, e))
+        return false;
+    for (size_t i = 0; i < n; i++)
+        b->least[i] = b->most[i] = NAN;
+    return true;
+}
+
+static void band_add(struct plot_band *b, size_t i, double value)
+{
+    b->least[i] = fmin(b->least[i], value); /* of a number and NAN these are the number */
+    b->most[i] = fmax(b->most[i], value);
+}
+
+bool plot_timeline_band(struct plot_timeline *t, const struct plot_timeline *fine,
+                        enum plot_course what, struct err *e)
+{
+    if (fine->n <= t->n || t->n == 0)
+        return true;
+    if (!band_init(&t->band[what], t->n, e))
+        return false;
+    for (size_t i = 0; i < fine->n; i++) {
+        const struct series_row *r = &fine->rows[i];
+        int64_t at = (r->start_ns + r->duration_ns / 2 - t->start_ns) / t->rows[0].duration_ns;
+
+        band_add(&t->band[what], at < (int64_t)t->n ? (size_t)at : t->n - 1,
+                 plot_timeline_value(fine, what, i));
+    }
+    return true;
+}
+
+/* ---- A party against the others ---- */
+
+/* Returns which host, client or thread a request belongs to, by the finding's scope. */
+static size_t party_of(const struct dataset *d, const struct table *t, size_t i,
+                       enum finding_scope scope)
+{
+    if (scope == SCOPE_THREAD)
+        return table_thread_index(t, table_thread(t, i));
+    const struct place *at = dataset_place(d, t, table_place(t, i));
+    return scope == SCOPE_HOST ? at->host : at->client;
+}
+
+static bool is_named(const struct dataset *d, const struct finding *x, size_t k)
+{
+    const struct names *names = x->scope == SCOPE_HOST ? &d->hosts : &d->clients;
+
+    if (x->scope == SCOPE_THREAD)
+        return d->threads[k] == x->thread;
+    bool is = strcmp(names->v[k], x->party) == 0;
+    for (size_t i = 0; !is && i < x->n_others; i++)
+        is = strcmp(names->v[k], x->others[i]) == 0;
+    return is;
+}
+
+/* Sorts the durations of the successful requests by bin and party: v[first[k]] .. */
+static bool sort_by_party(const struct plot_timeline *t, const struct analysis *a, int index,
+                          enum finding_scope scope, size_t *first, int64_t **v, size_t n,
+                          struct err *e)
+{
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t i = 0; i < a->dataset->n_tables; i++) {
+            const struct table *of = plot_timeline_table(a, index, i);
+            for (size_t k = 0; of != NULL && k < of->n; k++) {
+                size_t at = (size_t)((table_end(of, k) - t->start_ns) / t->rows[0].duration_ns);
+                size_t to = party_of(a->dataset, of, k, scope) * t->n + (at < t->n ? at : t->n - 1);
+
+                if (table_failed(of, k))
+                    continue;
+                if (pass == 0)
+                    csort_count(first, to);
+                else
+                    (*v)[csort_place(first, to)] =
+                        packed_get(&of->dur, k) +
+                        (packed_has(&of->late, k) ? packed_get(&of->late, k) : 0);
+            }
+        }
+        if (pass == 0 && !mem_new(v, csort_sum(first, n), e))
+            return false;
+    }
+    return true;
+}
+
+bool plot_timeline_party(struct plot_timeline *t, const struct analysis *a, int index,
+                         const struct finding *x, size_t n_most, struct err *e)
+{
+    const struct dataset *d = a->dataset;
+    size_t n = x->scope == SCOPE_HOST     ? d->hosts.n
+               : x->scope == SCOPE_CLIENT ? d->clients.n
+                                          : d->n_threads;
+    size_t *first = NULL;
+    int64_t *v = NULL;
+
+    plot_timeline_begin(t, a, index);
+    if (d->n_tables == 0 || n < 2 || t->end_ns <= t->start_ns || t->n_requests == 0)
+        return true;
+    int64_t n_bins = t->n_requests / MIN_REQUESTS / (int64_t)n, span_ns = t->end_ns - t->start_ns;
+    n_bins = n_bins < MIN_BINS ? MIN_BINS : n_bins > (int64_t)n_most ? (int64_t)n_most : n_bins;
+    int64_t length_ns = bin_ns(span_ns / n_bins);
+    enum plot_course what = x->kind->is_slowness ? PLOT_P50 : PLOT_THROUGHPUT;
+    t->n = (size_t)((span_ns + length_ns / 2) / length_ns);
+    t->n = t->n > 0 ? t->n : 1;
+    t->has_bytes = t->is_open = false;
+    bool ok = mem_cleared(&t->rows, t->n, e) && mem_cleared(&first, n * t->n + 2, e) &&
+              band_init(&t->band[what], t->n, e);
+    for (size_t i = 0; ok && i < t->n; i++)
+        t->rows[i] = (struct series_row){.start_ns = t->start_ns + (int64_t)i * length_ns,
+                                         .duration_ns = length_ns,
+                                         .p50_ns = NAN};
+    if (ok)
+        t->rows[t->n - 1].duration_ns = t->end_ns - t->rows[t->n - 1].start_ns;
+    ok = ok && sort_by_party(t, a, index, x->scope, first, &v, n * t->n, e);
+    for (size_t k = 0; ok && k < n * t->n; k++) {
+        struct series_row *r = &t->rows[k % t->n];
+        size_t n_here = first[k + 1] - first[k];
+        int64_t p50_ns = 0;
+
+        if (n_here > 0)
+            picker_quantiles(v + first[k], n_here, &(unsigned){500}, 1, &p50_ns);
+        double value = what == PLOT_THROUGHPUT ? (double)n_here / ((double)r->duration_ns / 1e9)
+                       : n_here > 0            ? (double)p50_ns
+                                               : NAN;
+        if (!is_named(d, x, k / t->n))
+            band_add(&t->band[what], k % t->n, value);
+        else if (what == PLOT_P50)
+            r->p50_ns = fmax(r->p50_ns, value); /* of several the worst */
+        else
+            r->objects = r->objects > 0 ? fmin(r->objects, (double)n_here) : (double)n_here;
+    }
+    free(first);
+    free(v);
     return ok;
 }
 
@@ -244,13 +403,19 @@ double plot_timeline_value(const struct plot_timeline *t, enum plot_course what,
         return (t->has_bytes && !isnan(r->objects) ? (double)r->bytes : r->objects) /
                ((double)r->duration_ns / 1e9);
     case PLOT_P50:
-        return r->p50_ns;
+        return t->is_open ? r->response_p50_ns : r->p50_ns;
     case PLOT_P99:
-        return r->p99_ns;
+        return t->is_open ? r->response_p99_ns : r->p99_ns;
     case PLOT_FAILED:
         return (double)r->errors;
     case PLOT_IN_FLIGHT:
         return r->in_flight;
+    case PLOT_SERVICE_P50:
+        return t->is_open ? r->p50_ns : NAN;
+    case PLOT_SERVICE_P99:
+        return t->is_open ? r->p99_ns : NAN;
+    case PLOT_N_COURSE:
+        break;
     }
     return NAN;
 }
@@ -275,5 +440,9 @@ void plot_timeline_fini(struct plot_timeline *t)
 {
     for (size_t i = 0; i < PLOT_TIMELINE_MESSAGES; i++)
         free(t->messages[i].by_bin);
+    for (size_t i = 0; i < PLOT_N_COURSE; i++) {
+        free(t->band[i].least);
+        free(t->band[i].most);
+    }
     free(t->rows);
 }

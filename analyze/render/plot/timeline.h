@@ -11,6 +11,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The values of a bin: bytes per second or, if there are none, objects; durations in ns, of an open
+ * loop from when requests were due; failed requests; requests in flight, on average; of an open
+ * loop durations from the start. */
+enum plot_course {
+    PLOT_THROUGHPUT,
+    PLOT_P50,
+    PLOT_P99,
+    PLOT_FAILED,
+    PLOT_IN_FLIGHT,
+    PLOT_SERVICE_P50,
+    PLOT_SERVICE_P99,
+    PLOT_N_COURSE
+};
+
 #define PLOT_TIMELINE_MESSAGES 3 /* kept apart; the last entry has all others */
 
 struct plot_timeline_message {
@@ -25,11 +39,16 @@ struct plot_timeline {
     struct series_row *rows;  /* the last one ends at end_ns and may be shorter or longer */
     size_t n;
     bool has_bytes;
-    bool is_open; /* an open loop: the latency of its bins is service time */
+    bool is_open; /* an open loop: latency is response time, with service time beside it */
     int64_t n_requests, n_errors;
     struct span range;                                             /* the active range */
     struct plot_timeline_message messages[PLOT_TIMELINE_MESSAGES]; /* most frequent first */
     size_t n_messages;
+    /* The least and greatest of shorter bins or, of a party, of the others, for each bin (NAN:
+     * none); NULL: not known. */
+    struct plot_band {
+        double *least, *most;
+    } band[PLOT_N_COURSE];
 };
 
 /* Returns the shortest of 1, 2 or 5 times a power of ten (at least 1 us) that is at least that
@@ -50,9 +69,16 @@ bool plot_timeline_init(struct plot_timeline *t, const struct analysis *a, int i
                         struct err *e);
 void plot_timeline_fini(struct plot_timeline *t);
 
-/* The values of a bin: bytes per second or, if there are none, objects; durations in ns; failed
- * requests; requests in flight, on average. */
-enum plot_course { PLOT_THROUGHPUT, PLOT_P50, PLOT_P99, PLOT_FAILED, PLOT_IN_FLIGHT };
+/* Fills in the band of a value from the same timeline with shorter bins. False: out of memory. */
+bool plot_timeline_band(struct plot_timeline *t, const struct plot_timeline *fine,
+                        enum plot_course what, struct err *e);
+
+/* Fills in, for the host, client or thread that the finding names, the course of its median
+ * duration or, if the finding is no slowness, of its successful requests, and the band of the other
+ * ones. n is 0 if the requests are not known. False: *e says why. Call plot_timeline_fini in any
+ * case. */
+bool plot_timeline_party(struct plot_timeline *t, const struct analysis *a, int index,
+                         const struct finding *x, size_t n_most, struct err *e);
 
 /* Returns the value in bin i; NAN: not known. */
 double plot_timeline_value(const struct plot_timeline *t, enum plot_course what, size_t i);

@@ -70,7 +70,7 @@ bool plot_traces_add(void *traces, const struct analysis *a, struct err *e)
             continue;
         if (!mem_fit(&t->v, &t->cap, t->n + 1, e))
             return false;
-        t->v[t->n] = (struct plot_trace){.is_after = t->is_after};
+        t->v[t->n] = (struct plot_trace){.is_after = t->is_after, .start_ns = op->start_ns};
         if (!trace_fill(&t->v[t->n++], a, k, e))
             return false;
     }

@@ -11,8 +11,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* These get a struct columns_table. One line for each row; in the sheet, files that could not be
- * read follow. */
+/* These get a struct columns_table. One line for each row, or its cells; in the sheet, files that
+ * could not be read follow. */
 void archive_sheet_table(struct sheet *s, const void *table);
 bool archive_table_csv(const void *table, FILE *f, struct err *e);
 void archive_sheet_unread(struct sheet *s, const struct archive *a);

@@ -1,5 +1,6 @@
 #include "analyze/render/report/archive.h"
 
+#include "analyze/tools/archive/cells.h"
 #include "analyze/write/csv.h"
 #include "libcommon/rfc3339.h"
 #include "libcommon/units.h"
@@ -21,11 +22,78 @@ static bool has_operations(const struct archive *a)
     return false;
 }
 
-void archive_sheet_table(struct sheet *s, const void *table)
+/* ---- Systems side by side ---- */
+
+static void put_headings(struct sheet *s, const struct cells *c, const struct metric *m)
 {
-    const struct columns_table *t = table;
+    const struct columns_order *by = c->how->by;
     char align[SHEET_MAX_COLUMNS + 1] = "";
-    bool of_response = false;
+    size_t n = 0;
+
+    for (; by[n].column != NULL; n++)
+        align[n] = by[n].column->form == COLUMNS_TEXT ? 'l' : 'r';
+    for (size_t k = 0; k < c->n_systems; k++)
+        memcpy(align + n + 2 * k, "rR", 3);
+    sheet_table(s, align, m->kind == METRIC_QUANTILE ? m->name : m->title);
+    sheet_headings(s);
+    for (; by->column != NULL; by++)
+        sheet_cell(s, "%s", columns_title(by->column));
+    for (size_t k = 0; k < c->n_systems; k++)
+        SHEET_CELLS(s, c->systems[k], "least, greatest");
+}
+
+static void put_line(struct sheet *s, const struct cells *c, const struct cells_line *line)
+{
+    struct units_text (*text)(double) = metrics[line->metric].text;
+
+    sheet_row(s, TEXT_PLAIN);
+    for (const struct columns_order *by = c->how->by; by->column != NULL; by++) {
+        const struct columns_value v = columns_get(line->cell, by->column);
+        sheet_cell(s, "%s", columns_show(by->column, &v).s);
+    }
+    for (const struct cells_figure *x = line->of; x < line->of + c->n_systems; x++) {
+        sheet_cell(s, "%s%s", x == line->best ? "* " : "",
+                   x->n == 0       ? "-"
+                   : x->is_bounded ? units_bounds(x->least, x->greatest).s
+                                   : text(x->median).s);
+        sheet_cell(s, "%s%s%s", x->n > 1 ? text(x->least).s : "", x->n > 1 ? " to " : "",
+                   x->n > 1 ? text(x->greatest).s : "");
+    }
+}
+
+/* Writes a table for each metric. */
+static void put_cells(struct sheet *s, const struct cells *c)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < c->n_lines; i++) {
+        if (i == 0)
+            sheet_line(s, TEXT_PLAIN, "Medians of the runs of each system:");
+        if (i % c->n_cells == 0)
+            put_headings(s, c, &metrics[c->how->metrics[i / c->n_cells]]);
+        put_line(s, c, &c->lines[i]);
+        any |= c->lines[i].best != NULL;
+    }
+    if (c->n_lines > 0)
+        sheet_line(s, TEXT_FAINT, "%s",
+                   any ? "* better than each other system of its line: Welch's t of the logs of "
+                         "the runs, at 5 % over all lines (Holm)"
+                   : c->n_systems < 2
+                       ? "All runs are of one system: give a folder for each, or s3load a --label"
+                       : "No best is marked: none is shown to be better than each other system of "
+                         "its line, which takes several runs of each");
+    for (size_t i = 0; i < c->n_cells; i++) {
+        const struct cells_line *x = &c->lines[i];
+
+        if (x->is_apart)
+            sheet_line(s, TEXT_WARNING, "%s: systems differ in %s, %s and %s: no best is marked",
+                       cells_name(x->cell, c->how->by).s, x->apart.what, x->apart.a, x->apart.b);
+    }
+}
+
+static void put_rows(struct sheet *s, const struct columns_table *t)
+{
+    char align[SHEET_MAX_COLUMNS + 1] = "";
 
     for (size_t i = 0; i < n_columns; i++) {
         bool is_left = columns[i].form == COLUMNS_TEXT || columns[i].form == COLUMNS_TIME;
@@ -36,7 +104,6 @@ void archive_sheet_table(struct sheet *s, const void *table)
     for (size_t i = 0; i < n_columns; i++)
         sheet_cell(s, "%s", columns_title(&columns[i]));
     for (size_t k = 0; k < t->n; k++) {
-        of_response |= t->rows[k].op->of_response;
         sheet_row(s, t->rows[k].run->kept.has_problem ? TEXT_WARNING : TEXT_PLAIN);
         for (size_t i = 0; i < n_columns; i++) {
             struct columns_value v = columns_get(&t->rows[k], &columns[i]);
@@ -44,6 +111,19 @@ void archive_sheet_table(struct sheet *s, const void *table)
             sheet_cell(s, "%s", columns_show(&columns[i], &v).s);
         }
     }
+}
+
+void archive_sheet_table(struct sheet *s, const void *table)
+{
+    const struct columns_table *t = table;
+    bool of_response = false;
+
+    if (t->cells != NULL)
+        put_cells(s, t->cells);
+    else
+        put_rows(s, t);
+    for (size_t k = 0; k < t->n; k++)
+        of_response |= t->rows[k].op->of_response;
     if (t->n == 0)
         sheet_line(s, TEXT_PLAIN, "No operation of %s %s.",
                    units_counted((int64_t)t->archive->n, "run").s,
@@ -72,12 +152,42 @@ static void put_value(FILE *f, const struct column *c, const struct columns_valu
     csv_out_real(f, v->number.hi);
 }
 
+static void put_cells_csv(FILE *f, const struct cells *c, struct csv_out_style style)
+{
+    for (const struct columns_order *by = c->how->by; by->column != NULL; by++)
+        fprintf(f, "%s,", columns_name(by->column));
+    fputs("label,metric,unit,runs,median,least,greatest,is_best\n", f);
+    for (size_t i = 0; i < c->n_lines * c->n_systems; i++) {
+        const struct cells_line *line = &c->lines[i / c->n_systems];
+        const struct cells_figure *x = &c->figures[i];
+        const double v[] = {x->median, x->least, x->greatest};
+
+        for (const struct columns_order *by = c->how->by; by->column != NULL; by++) {
+            const struct columns_value key = columns_get(line->cell, by->column);
+
+            put_value(f, by->column, &key, style);
+            fputc(',', f);
+        }
+        csv_out_text(f, c->systems[i % c->n_systems], style);
+        fprintf(f, ",%s,%s,%zu,", metrics[line->metric].name, metrics[line->metric].unit, x->n);
+        for (size_t k = 0; k < 3; k++) {
+            csv_out_real(f, v[k]);
+            fputc(',', f);
+        }
+        fprintf(f, "%d\n", x == line->best);
+    }
+}
+
 bool archive_table_csv(const void *table, FILE *f, struct err *e)
 {
     const struct columns_table *t = table;
     const struct csv_out_style style = {',', t->csv_safe};
 
     (void)e;
+    if (t->cells != NULL) {
+        put_cells_csv(f, t->cells, style);
+        return true;
+    }
     for (size_t i = 0; i < n_columns; i++) {
         const char *name = columns_name(&columns[i]);
 

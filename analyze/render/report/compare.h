@@ -12,12 +12,13 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Writes text or Markdown; verbose text has all that the other formats have. False: out of
- * memory. */
+/* Writes text or Markdown; verbose text has all that the other formats have. Markdown is a comment
+ * for a pull request: the answer, a row a cell, and the rest folded. False: out of memory. */
 bool compare_text(const struct compare *c, const struct sheet_form *form, FILE *f, struct err *e);
 
 /* Writes figures of metrics; then those of the runs' own reports and means, which have no verdict;
- * last notes, as rows whose metric is "note". `safe` is as in struct csv_out_style. False: out of
+ * last notes, as rows whose metric is "note". Operations have the names of their
+ * cells. `safe` is as in struct csv_out_style. False: out of
  * memory. */
 bool compare_csv(const struct compare *c, bool safe, FILE *f, struct err *e);
 
@@ -25,7 +26,11 @@ bool compare_csv(const struct compare *c, bool safe, FILE *f, struct err *e);
 
 /* Problems of the runs. */
 void compare_sheet_faults(struct sheet *s, const struct compare *c);
+/* A table with a row for each cell: both sides, what changed. */
+void compare_sheet_cells(struct sheet *s, const struct compare *c);
 /* One table of all operations, with a line for each metric: both sides, the change, p and n. */
+/* A row for each measured operation, in the colour of its verdict. */
+void compare_sheet_cells(struct sheet *s, const struct compare *c);
 void compare_sheet_table(struct sheet *s, const struct compare *c);
 /* The table of operation k alone. */
 void compare_sheet_metrics(struct sheet *s, const struct compare *c, size_t k);

@@ -42,7 +42,7 @@ static void put_metric(const struct rows *r, const struct compare_op *op,
     bool ratio = !c->is_difference;
     FILE *f = r->f;
 
-    put_names(r, op->op, compare_words_part(m->part).s, metrics[m->metric].name);
+    put_names(r, op->name, compare_words_part(m->part).s, metrics[m->metric].name);
     put_side(f, &m->before);
     put_side(f, &m->after);
     put_number(f, ratio ? exp(c->theta) : NAN);
@@ -105,7 +105,7 @@ bool compare_csv(const struct compare *c, bool safe, FILE *f, struct err *e)
     for (size_t k = 0; k < c->n_ops; k++)
         for (size_t i = 0; i < n_metrics; i++)
             if (compare_sheet_figure(&c->ops[k], i, &x))
-                put_figure(&r, c->ops[k].op, "", x.name, x.before, x.after);
+                put_figure(&r, c->ops[k].name, "", x.name, x.before, x.after);
     for (size_t i = 0; i < RUN_N_COMPARED; i++) {
         if (!compare_sheet_mean(c, i, &mean))
             continue;

@@ -71,7 +71,8 @@ static void put_findings(struct sheet *s, const struct compare *c, bool faults)
             s->when = !is_common && n < MAX_LISTED ? SHEET_ALWAYS : SHEET_DETAIL;
             n += !is_common;
             sheet_item(s, style, "%s: %s%s%s: %s", headline_severity(x), side->name,
-                       side->n > 1 ? ", " : "", side->n > 1 ? r->path : "", x->sentence);
+                       side->n > 1 ? ", " : "", side->n > 1 ? compare_run_name(c, i) : "",
+                       x->sentence);
         }
     }
     s->when = SHEET_BRIEF;
@@ -213,7 +214,7 @@ static enum text_style style_of(const struct compare_metric *m)
     case STATS_WORSE:
         return TEXT_ERROR;
     case STATS_BETTER:
-        return TEXT_HEADING;
+        return TEXT_GOOD;
     case STATS_SAME:
     case STATS_SAME_WITHIN_RUN:
     case STATS_DIFFERS:
@@ -277,7 +278,7 @@ static void put_rows(struct sheet *s, const struct compare_op *op)
 static void put_headings(struct sheet *s, const struct compare *c, const struct compare_op *op)
 {
     sheet_table(s, "lrrrlLW", "");
-    SHEET_HEADINGS(s, op != NULL ? op->op : "");
+    SHEET_HEADINGS(s, op != NULL ? op->name : "");
     side_heading(s, &c->before, op != NULL ? op->runs[0].n : 1);
     side_heading(s, &c->after, op != NULL ? op->runs[1].n : 1);
     SHEET_CELLS(s, "Change", "p", "95 % CI", "Verdict");
@@ -304,7 +305,7 @@ void compare_sheet_table(struct sheet *s, const struct compare *c)
                 continue;
             s->when = preparation == 1 ? SHEET_DETAIL : SHEET_ALWAYS;
             if (n > 1 && !(n_shown == 1 && op == only))
-                sheet_span(s, TEXT_HEADING, "%s", op->op);
+                sheet_span(s, TEXT_HEADING, "%s", op->name);
             put_rows(s, op);
         }
     s->when = SHEET_ALWAYS;
@@ -377,8 +378,8 @@ void compare_sheet_op(struct sheet *s, const struct compare *c, size_t k)
 {
     const struct compare_op *op = &c->ops[k];
 
-    s->when = compare_is_measured(c, op) ? SHEET_ALWAYS : SHEET_DETAIL;
-    sheet_title(s, "Operation: %s", op->op);
+    s->when = compare_is_measured(c, op) && !c->has_cells ? SHEET_ALWAYS : SHEET_DETAIL;
+    sheet_title(s, "Operation: %s", op->name);
     put_settings(s, op->settings, op->n_settings);
     if (op->sizes_differ)
         sheet_line(s, TEXT_PLAIN,
@@ -458,49 +459,103 @@ void compare_sheet_gate(struct sheet *s, const struct compare *c)
 {
     if (!c->has_gate)
         return;
-    sheet_line(s,
-               c->gate == EXIT_DONE     ? TEXT_HEADING
-               : c->gate == EXIT_FAILED ? TEXT_ERROR
-                                        : TEXT_WARNING,
-               "Limits of the gate:");
+    sheet_line(s, sheet_verdict_style(c->gate), "Limits of the gate:");
     for (size_t k = 0; k < c->n_ops; k++) {
         size_t n = 0;
         for (size_t i = 0; i < c->ops[k].n_metrics; i++) {
             if (!c->ops[k].metrics[i].gated)
                 continue;
-            sheet_item(s, TEXT_PLAIN, "%s %s", c->ops[k].op,
+            s->when =
+                c->has_cells && c->ops[k].metrics[i].gate_passes ? SHEET_DETAIL : SHEET_ALWAYS;
+            sheet_item(s, TEXT_PLAIN, "%s %s", c->ops[k].name,
                        compare_words_gated(&c->ops[k].metrics[i]).s);
             n++;
         }
+        s->when = c->has_cells ? SHEET_DETAIL : SHEET_ALWAYS;
         if (c->ops[k].lacks_errors)
-            sheet_item(s, TEXT_PLAIN, "%s errors: no errors on either side", c->ops[k].op);
+            sheet_item(s, TEXT_PLAIN, "%s errors: no errors on either side", c->ops[k].name);
         else if (n == 0)
-            sheet_item(s, TEXT_FAINT, "%s: nothing to judge", c->ops[k].op);
+            sheet_item(s, TEXT_FAINT, "%s: nothing to judge", c->ops[k].name);
     }
+    s->when = SHEET_ALWAYS;
 }
 
 /* ---- Text ---- */
 
+void compare_sheet_cells(struct sheet *s, const struct compare *c)
+{
+    static const enum text_style styles[] = {
+        [CELL_WORSE] = TEXT_ERROR, [CELL_BETTER] = TEXT_GOOD, [CELL_NO_DATA] = TEXT_FAINT};
+
+    sheet_table(s, "lrrrrrw", "");
+    SHEET_HEADINGS(s, c->has_cells ? "cell" : "", c->before.name, c->after.name, "throughput",
+                   "p50", "p99", "");
+    for (size_t k = 0; k < c->n_ops; k++) {
+        const struct compare_op *op = &c->ops[k];
+        const struct compare_words_cell x = compare_words_cell(op);
+
+        if (compare_is_measured(c, op) && x.before.s[0] != '\0')
+            SHEET_ROW(s, styles[op->change], op->name, x.before.s, x.after.s, x.throughput.s,
+                      x.p50.s, x.p99.s, x.verdict.s);
+    }
+}
+
+static void put_body(struct sheet *s, const struct compare *c)
+{
+    if (compare_n_faulty(c) > 0)
+        sheet_line(s, TEXT_WARNING, "%s:", compare_words_faulty(c).s);
+    compare_sheet_faults(s, c);
+    compare_sheet_limits(s, c);
+    compare_sheet_notices(s, c);
+    compare_sheet_notes(s, c);
+}
+
+/* Writes a comment for a pull request: what is folded has no paths and no preparation. */
+static void put_comment(struct sheet *s, const struct compare *c)
+{
+    sheet_headline(s, (c->has_cells ? compare_words_headline(c) : compare_words_answer(c)).s,
+                   c->has_cells ? compare_words_rest(c).s : "");
+    compare_sheet_cells(s, c);
+    sheet_fold(s, "Details");
+    compare_sheet_gate(s, c);
+    compare_sheet_table(s, c);
+    put_body(s, c);
+    for (size_t k = 0; k < c->n_ops; k++)
+        if (compare_is_measured(c, &c->ops[k]))
+            compare_sheet_op(s, c, k);
+    compare_sheet_means(s, c);
+    sheet_fold_end(s);
+}
+
+static void put_text(struct sheet *s, const struct compare *c, bool verbose)
+{
+    struct compare_words_text why;
+
+    sheet_line(s, sheet_verdict_style(compare_words_judge(c, &why)), "%s",
+               compare_words_answer(c).s);
+    compare_sheet_gate(s, c);
+    sheet_gap(s);
+    if (c->has_cells)
+        compare_sheet_cells(s, c);
+    sheet_gap(s);
+    if (!c->has_cells || verbose)
+        compare_sheet_table(s, c);
+    sheet_gap(s);
+    put_body(s, c);
+    compare_sheet_runs(s, c);
+    for (size_t k = 0; k < c->n_ops; k++)
+        compare_sheet_op(s, c, k);
+    compare_sheet_means(s, c);
+}
+
 bool compare_text(const struct compare *c, const struct sheet_form *form, FILE *f, struct err *e)
 {
-    struct sheet s = {0};
+    struct sheet s = {.brief = form->markdown && !form->verbose};
 
-    sheet_line(&s, compare_n_faulty(c) > 0 ? TEXT_WARNING : TEXT_HEADING, "%s",
-               compare_words_answer(c).s);
-    compare_sheet_gate(&s, c);
-    sheet_gap(&s);
-    compare_sheet_table(&s, c);
-    sheet_gap(&s);
-    if (compare_n_faulty(c) > 0)
-        sheet_line(&s, TEXT_WARNING, "%s:", compare_words_faulty(c).s);
-    compare_sheet_faults(&s, c);
-    compare_sheet_limits(&s, c);
-    compare_sheet_notices(&s, c);
-    compare_sheet_notes(&s, c);
-    compare_sheet_runs(&s, c);
-    for (size_t k = 0; k < c->n_ops; k++)
-        compare_sheet_op(&s, c, k);
-    compare_sheet_means(&s, c);
+    if (form->markdown)
+        put_comment(&s, c);
+    else
+        put_text(&s, c, form->verbose);
     return sheet_end(&s, form, f, e);
 }
 
@@ -533,7 +588,7 @@ bool compare_sheet_each_note(const struct compare *c, compare_sheet_take_note *t
     bool ok = each_note(&s, "", take, ctx);
     for (size_t k = 0; k < c->n_ops; k++) {
         compare_sheet_op(&s, c, k);
-        ok &= each_note(&s, c->ops[k].op, take, ctx);
+        ok &= each_note(&s, c->ops[k].name, take, ctx);
     }
     compare_sheet_notes(&s, c);
     compare_sheet_gate(&s, c);

@@ -224,34 +224,72 @@ struct headline headline(const struct analysis *a)
     return h;
 }
 
-struct headline headline_findings(const struct analysis *a, int64_t n_requests)
+/* Counts the benchmark's requests, and those that succeeded. */
+static int64_t count_requests(const struct analysis *a, int64_t *n_ok)
+{
+    int64_t n = 0;
+
+    *n_ok = 0;
+    for (size_t k = 0; k < a->n_operations; k++) {
+        const struct operation *op = &a->operations[k];
+
+        if (!role_is_benchmark(op->role))
+            continue;
+        n += op->n_requests;
+        *n_ok += op->n_requests - op->n_errors;
+    }
+    return n;
+}
+
+/* Whether a notice limits what may be concluded: all do that are not by design. */
+static bool is_limit(const struct finding *x)
+{
+    return x->severity == FINDING_NOTICE && !x->kind->is_design;
+}
+
+enum exit_code headline_verdict(const struct analysis *a, struct headline *says)
 {
     const struct findings *all = &a->findings;
-    struct headline h = {""};
-    struct sentence s = {.h = &h};
-    size_t n = 0;
+    const char *doubt = statistics_doubt_of(a);
+    struct sentence s = {.h = says};
+    size_t n_problems = 0, n_limits = 0;
+    int main = role_main(a);
+    int64_t n_ok, n = count_requests(a, &n_ok);
+    bool has_rate = a->n_operations > 0 &&
+                    (main >= 0 ? a->operations[main].judged.present : a->total.judged.present);
 
-    for (size_t i = 0; i < all->n; i++)
-        n += all->v[i].severity == FINDING_PROBLEM;
-    if (all->n == 0 && n_requests < FINDING_LEAST_REQUESTS)
-        say(&s, "No finding%s",
-            n_requests > 0 ? ": no errors, but too few requests to show if "
-                             "throughput is steady"
-                           : "");
-    else if (all->n == 0 && a->series_note != NULL)
-        say(&s, "Nothing found in what the file holds");
-    else if (all->n == 0)
-        say(&s, "No finding: %s",
-            *statistics_doubt_of(a) != '\0'
-                ? "no errors, but the run is too short to show if it is steady"
-                : "steady, even, no errors");
-    else if (n == 0)
+    *says = (struct headline){""};
+    for (size_t i = 0; i < all->n; i++) {
+        n_problems += all->v[i].severity == FINDING_PROBLEM;
+        n_limits += is_limit(&all->v[i]);
+    }
+    if (n_ok == 0)
+        say(&s, "There are no figures: %s. ",
+            n == 0 ? "there is no request to analyse" : "no request succeeded");
+    else if (!has_rate)
+        say(&s, "There is no throughput: too few requests count for one. ");
+    if (n_problems > 0)
+        say(&s, "%s", units_counted((int64_t)n_problems, "problem").s);
+    else if (all->n > 0)
         say(&s, "No problem; %s", units_counted((int64_t)all->n, "notice").s);
-    else
-        say(&s, "%s", units_counted((int64_t)n, "problem").s);
-    if (n > 0)
-        say_number(&s, (int64_t)(all->n - n), "notice");
-    return h;
+    else if (n_ok > 0 && n < FINDING_LEAST_REQUESTS)
+        say(&s, "No finding: no errors, but too few requests to show if throughput is steady");
+    else if (a->series_note != NULL)
+        say(&s, "Nothing found in what the file holds");
+    else if (n_ok > 0)
+        say(&s, "No finding: %s",
+            *doubt != '\0' ? "no errors, but the run is too short to show if it is steady"
+                           : "steady, even, no errors");
+    if (n_problems > 0)
+        say_number(&s, (int64_t)(all->n - n_problems), "notice");
+    if (*doubt != '\0')
+        say(&s, ". %s", doubt);
+    if (n_problems > 0 || n_ok == 0)
+        return EXIT_FAILED;
+    return *doubt != '\0' || !has_rate || n_limits > 0 || n < FINDING_LEAST_REQUESTS ||
+                   a->series_note != NULL
+               ? EXIT_UNDECIDED
+               : EXIT_DONE;
 }
 
 const char *headline_op(const struct finding *f)
@@ -264,18 +302,23 @@ const char *headline_severity(const struct finding *f)
     return f->severity == FINDING_PROBLEM ? "Problem" : "Notice";
 }
 
-void headline_put_findings(struct sheet *s, const struct analysis *a, int64_t n_requests)
+void headline_put_findings(struct sheet *s, const struct analysis *a)
 {
     const struct findings *all = &a->findings;
+    struct headline says;
+    enum exit_code verdict = headline_verdict(a, &says);
 
-    sheet_line(s, all->n > 0 ? TEXT_WARNING : TEXT_PLAIN, "%s%s",
-               headline_findings(a, n_requests).s, all->n > 0 ? ":" : ".");
+    sheet_verdict(s, verdict, "%s%s", says.s, all->n > 0 ? ":" : ".");
     for (size_t i = 0; i < all->n; i++) {
         const struct finding *f = &all->v[i];
         const char *op = headline_op(f);
 
-        sheet_line(s, f->severity == FINDING_PROBLEM ? TEXT_WARNING : TEXT_PLAIN, "%zu. %s: %s%s%s",
-                   i + 1, headline_severity(f), op, *op != '\0' ? ": " : "", f->sentence);
+        sheet_line(s,
+                   f->severity == FINDING_PROBLEM ? TEXT_ERROR
+                   : is_limit(f)                  ? TEXT_WARNING
+                                                  : TEXT_PLAIN,
+                   "%zu. %s: %s%s%s", i + 1, headline_severity(f), op, *op != '\0' ? ": " : "",
+                   f->sentence);
         if (f->n_because > 0)
             sheet_line(s, TEXT_FAINT, "   caused by %zu", f->because[0] + 1);
     }

@@ -16,12 +16,14 @@ struct headline {
  * after another. Very long names of operations are cut off. */
 struct headline headline(const struct analysis *a);
 
-/* Returns "2 problems, 1 notice", or that nothing was found in n_requests. */
-struct headline headline_findings(const struct analysis *a, int64_t n_requests);
+/* Judges a run: EXIT_FAILED if it has a problem or no figures; EXIT_UNDECIDED if something limits
+ * what may be concluded; else EXIT_DONE. *says is the reason: "2 problems, 1 notice. 95 % CI
+ * unreliable: ...". */
+enum exit_code headline_verdict(const struct analysis *a, struct headline *says);
 
 /* Appends lines that count the findings, and name them, worst first. A consequence names its
  * cause. */
-void headline_put_findings(struct sheet *s, const struct analysis *a, int64_t n_requests);
+void headline_put_findings(struct sheet *s, const struct analysis *a);
 
 /* Returns the operation to name before a finding's sentence; "": there is none, or the sentence
  * names it. */

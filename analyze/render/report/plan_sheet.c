@@ -95,11 +95,12 @@ static struct figures_sentence of_ab(const struct plan *p)
 {
     static const char *const words[] = {"No worse than the gates allow", "Worse than a gate allows",
                                         "Undecided"};
+    struct plan_judged first = plan_ab_judge(p->gates, p->n_gates, 0, p->points, p->n_points);
 
     return figures_say(
         "%s after %s, judged %s; the risk of error over all of these is below 5 %%%s",
         words[p->answer], units_counted((int64_t)p->n_points, "run").s,
-        units_counted((int64_t)plan_ab_looks(p->points, p->n_points), "time").s,
+        units_counted((int64_t)first.n_looks, "time").s,
         p->next.done ? "." : "; more runs follow.");
 }
 
@@ -264,8 +265,8 @@ static void put_gates(struct sheet *s, const struct plan *p)
         struct plan_judged x = plan_ab_judge(p->gates, p->n_gates, g, p->points, p->n_points);
         double limit = gate->up_is_better ? -gate->limit : gate->limit;
 
-        SHEET_ROW(s, x.answer == SLO_MET ? TEXT_PLAIN : TEXT_WARNING, gate->op,
-                  metrics[gate->metric].title, isnan(x.theta) ? "-" : change(p, g, x.theta).s);
+        SHEET_ROW(s, sheet_verdict_style(slo_code(x.answer)), gate->op, metrics[gate->metric].title,
+                  isnan(x.theta) ? "-" : change(p, g, x.theta).s);
         sheet_cell(s, isnan(x.lo) ? "-" : "%s to %s", change(p, g, x.lo).s, change(p, g, x.hi).s);
         SHEET_CELLS(s, change(p, g, limit).s, plan_gate_names[x.answer]);
     }
@@ -275,7 +276,7 @@ void plan_sheet(struct sheet *s, const void *plan)
 {
     const struct plan *p = plan;
 
-    sheet_line(s, p->answer == SLO_MET ? TEXT_HEADING : TEXT_WARNING, "%s", plan_sentence(p).s);
+    sheet_verdict(s, slo_code(p->answer), "%s", plan_sentence(p).s);
     sheet_line(s, TEXT_FAINT, "%s", p->asked.command);
     plan_sheet_tables(s, p);
 }

@@ -467,14 +467,11 @@ static void put_operations(struct sheet *s, const struct analysis *a, bool is_be
 
 bool report_text(const struct analysis *a, const struct sheet_form *form, FILE *f, struct err *e)
 {
-    int64_t n_beside = 0;
     struct sheet s = {.brief = !form->verbose && !form->markdown};
 
-    for (size_t k = 0; k < a->n_operations; k++)
-        n_beside += !role_is_benchmark(a->operations[k].role) ? a->operations[k].n_requests : 0;
     slo_sheet(&s, a->slo);
     sheet_line(&s, TEXT_HEADING, "%s", headline(a).s);
-    headline_put_findings(&s, a, a->n_rows - n_beside);
+    headline_put_findings(&s, a);
     run_sheet_inputs(&s, a);
     if (a->n_operations > 1)
         run_sheet_summary(&s, a, NULL);

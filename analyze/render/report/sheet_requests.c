@@ -2,6 +2,8 @@
 
 #include "analyze/read/aggfile.h"
 
+#include <math.h>
+
 #define MAX_GROUPS 1000
 
 void run_sheet_why(struct sheet *s, const struct known *known)
@@ -95,12 +97,6 @@ static void put_sizes(struct sheet *s, const struct requests *q, bool ttfb)
 
 /* ---- Groups ---- */
 
-static void put_range(struct sheet *s, const char *name, const struct group_range *r)
-{
-    sheet_item(s, TEXT_PLAIN, "%s of each 10 s: %s to %s; not of the run", name,
-               units_real_duration(r->least_ns).s, units_real_duration(r->most_ns).s);
-}
-
 /* Leaves out percentiles of too few requests: 90% takes 10, 99% takes 100. */
 static void put_group(struct sheet *s, const struct aggfile_group *g, const char *client)
 {
@@ -110,14 +106,20 @@ static void put_group(struct sheet *s, const struct aggfile_group *g, const char
               g->n_requests >= 100 ? figures_ms(g->p99_ms).s : "-");
 }
 
-static void put_ranges(struct sheet *s, const struct request_groups *x)
+/* Lists the percentiles that are known only to bounds, and not to the digits that are shown. */
+static void put_bounds(struct sheet *s, const struct requests *q)
 {
-    sheet_line(s, TEXT_PLAIN,
-               "In %s of 10 s, the smallest of %s:", units_counted((int64_t)x->n, "group").s,
-               units_counted(x->n_smallest, "request").s);
-    put_range(s, "50%", &x->p50);
-    put_range(s, "90%", &x->p90);
-    put_range(s, "99%", &x->p99);
+    const struct request_groups *x = &q->groups;
+    static const char *const names[] = {"50%", "90%", "99%"};
+
+    if (isnan(x->bounds[0].least_ns))
+        return;
+    sheet_line(s, TEXT_PLAIN, "Percentiles of the run%s, from the figures of %s of 10 s:",
+               q->with_failed ? "'s successful requests" : "",
+               units_counted((int64_t)x->n, "group").s);
+    for (size_t i = 0; i < 3; i++)
+        sheet_item(s, TEXT_PLAIN, "%s: %s", names[i],
+                   units_bounds(x->bounds[i].least_ns, x->bounds[i].most_ns).s);
 }
 
 static void put_groups(struct sheet *s, const struct requests *q)
@@ -126,8 +128,8 @@ static void put_groups(struct sheet *s, const struct requests *q)
 
     if (x->n == 0)
         return;
-    if (!known_all(&q->all.dur.known, 1u << FIGURE_P50))
-        put_ranges(s, x);
+    if (!known_all(&q->all.dur.known, 1u << FIGURE_P50 | 1u << FIGURE_P90 | 1u << FIGURE_P99))
+        put_bounds(s, q);
     s->when = SHEET_DETAIL;
     sheet_table(s, "llrrrrr", "Groups of 10 s, each for itself");
     SHEET_HEADINGS(s, "10 s from", "Client", "Requests", "Mean", "50% of it", "90% of it",

@@ -149,7 +149,7 @@ static void put_shift(struct sheet *s, const struct trend_group *g, const struct
 void trend_sheet_changes(struct sheet *s, const struct trend_group *g)
 {
     for (size_t i = 0; i < g->n_changes; i++)
-        sheet_item(s, trend_is_worse(g, &g->changes[i].v[0]) ? TEXT_WARNING : TEXT_PLAIN, "%s",
+        sheet_item(s, trend_is_worse(g, &g->changes[i].v[0]) ? TEXT_ERROR : TEXT_PLAIN, "%s",
                    trend_says(g, &g->changes[i]).s);
     if (g->n_changes == 0) {
         sheet_line(s, TEXT_PLAIN, "%s", trend_sums_up(g).s);
@@ -193,7 +193,7 @@ void trend_sheet(struct sheet *s, const void *trend)
     const struct trend *t = trend;
 
     if (t->shows_last)
-        sheet_line(s, TEXT_HEADING, "%s", trend_answers(t).s);
+        sheet_verdict(s, t->last, "%s", trend_answers(t).s);
     for (size_t k = 0; k < t->n; k++) {
         s->when = k < MAX_GROUPS_SHOWN ? SHEET_ALWAYS : SHEET_DETAIL;
         sheet_title(s, "%s", trend_names(&t->groups[k]).s);

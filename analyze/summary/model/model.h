@@ -186,8 +186,7 @@ struct host_requests {
     };
 };
 
-/* Smallest and largest value of a percentile that was computed for each part of a run. The
- * percentile of the whole run does not follow from them. */
+/* Smallest and largest value that a percentile has, or may have. */
 struct group_range {
     double least_ns, most_ns;
 };
@@ -195,8 +194,8 @@ struct request_groups {
     const struct aggfile_group *v; /* borrowed: groups of 10 s and one client each; n may be 0 */
     char *const *clients;          /* borrowed: names by client number */
     size_t n;
-    int64_t n_smallest;
-    struct group_range p50, p90, p99;
+    struct group_range p50, p90, p99; /* of the groups: not of the run */
+    struct group_range bounds[3]; /* p50, p90, p99 of the run's successful requests; NaN: none */
 };
 
 struct requests {
@@ -292,13 +291,14 @@ struct series_row {
     int64_t bytes;
     double objects; /* NaN: unknown, as are the bytes */
     int64_t full_ops, partial_ops, ops_started, ops_ended, errors;
-    double ops_avg_ns;                     /* NaN: no request ended */
-    double p50_ns, p90_ns, p99_ns, max_ns; /* of successful requests ending here; NaN: none */
-    double ttfb_p50_ns;                    /* NaN: none */
-    double in_flight;                      /* mean number of requests running; NaN: unknown */
-    bool in_range;                         /* the segment lies in the active range */
-    bool lacks_parts;                      /* full_ops and partial_ops are unknown */
-    bool lacks_counts;                     /* ops_started and ops_ended are unknown */
+    double ops_avg_ns;                       /* NaN: no request ended */
+    double p50_ns, p90_ns, p99_ns, max_ns;   /* of successful requests ending here; NaN: none */
+    double ttfb_p50_ns;                      /* NaN: none */
+    double response_p50_ns, response_p99_ns; /* from when they were due; NaN: none */
+    double in_flight;                        /* mean number of requests running; NaN: unknown */
+    bool in_range;                           /* the segment lies in the active range */
+    bool lacks_parts;                        /* full_ops and partial_ops are unknown */
+    bool lacks_counts;                       /* ops_started and ops_ended are unknown */
 };
 
 struct operation {

@@ -1,6 +1,7 @@
 #include "analyze/tools/archive/archive.h"
 
 #include "analyze/base/paths.h"
+#include "analyze/tools/compare/alike.h"
 #include "analyze/tools/compare/words.h"
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
@@ -29,7 +30,7 @@ static bool ends_with(const char *text, const char *end)
     return n > n_end && strcmp(text + n - n_end, end) == 0;
 }
 
-static bool is_capture_name(const char *name)
+bool archive_is_capture(const char *name)
 {
     return name[0] != '.' && (ends_with(name, ".csv") || ends_with(name, ".csv.zst") ||
                               ends_with(name, ".json.zst") || ends_with(name, ".sums.zst"));
@@ -48,7 +49,7 @@ static bool add_path(struct archive_paths *out, char *path, struct err *e)
 
 static int is_capture(const struct dirent *entry)
 {
-    return is_capture_name(entry->d_name);
+    return archive_is_capture(entry->d_name);
 }
 
 bool archive_list(struct archive_paths *out, const char *folder, struct err *e)
@@ -108,6 +109,15 @@ bool archive_find(struct archive_paths *out, const char *const *operands, size_t
     }
     out->n = n_kept;
     return true;
+}
+
+bool archive_is_found(const struct archive_paths *p, const char *path)
+{
+    bool is_named = p->n == 0;
+
+    for (size_t k = 0; k < p->n_operands; k++)
+        is_named |= strcmp(p->operands[k], path) == 0;
+    return !is_named;
 }
 
 void archive_free_paths(struct archive_paths *p)
@@ -184,7 +194,7 @@ static bool make_key(struct cache_key *key, const char *path, enum run_basis bas
         return false;
     uint64_t hash = XXH3_64bits_withSeed(real, strlen(real), (XXH64_hash_t)basis);
     snprintf(key->name, sizeof key->name, "%04x", (unsigned)(hash % N_ENTRIES));
-    snprintf(key->s, sizeof key->s, "s3analyze-cache/4 %.80s %s\n%s %d %s\n", version_string,
+    snprintf(key->s, sizeof key->s, "s3analyze-cache/5 %.80s %s\n%s %d %s\n", version_string,
              state_of(&program).s, state_of(&st).s, (int)basis, real);
     key->is_settled = st.st_mtim.tv_sec < now.tv_sec - UNSETTLED_S &&
                       st.st_ctim.tv_sec < now.tv_sec - UNSETTLED_S;
@@ -230,8 +240,8 @@ static bool pass_run(const struct body *b, struct run_kept *r)
     size_t n_ops = r->n_ops;
     bool ok = pass_bytes(b, &r->source, sizeof r->source) &&
               pass_bytes(b, &r->start_ns, sizeof r->start_ns) &&
-              pass_bytes(b, &r->has_problem, sizeof r->has_problem) && pass_text(b, &r->kind) &&
-              pass_text(b, &r->finding) && pass_text(b, &options) &&
+              pass_bytes(b, &r->has_problem, sizeof r->has_problem) && pass_text(b, &r->label) &&
+              pass_text(b, &r->kind) && pass_text(b, &r->finding) && pass_text(b, &options) &&
               pass_bytes(b, &n_ops, sizeof n_ops);
 
     if (ok && !b->writes) {
@@ -421,10 +431,7 @@ static bool load_all(struct archive *a, const struct archive_paths *paths,
             continue;
         }
         free_run(r);
-        bool is_named = false;
-        for (size_t k = 0; k < paths->n_operands; k++)
-            is_named |= strcmp(paths->operands[k], paths->v[i]) == 0;
-        if (is_named)
+        if (!archive_is_found(paths, paths->v[i]))
             return err_pass(e, &why);
         if (!add_unread(a, paths->v[i], &why, e))
             return false;
@@ -445,6 +452,46 @@ static bool label_runs(struct archive *a, struct err *e)
         a->runs[i].label = archive_label(names[i]);
     free(names);
     return true;
+}
+
+/* Returns the full path of the folder that holds a file, for the caller to free. NULL: out of
+ * memory. */
+static char *folder_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = slash == NULL ? strdup(".") : strndup(path, (size_t)(slash - path) + 1);
+    char *full = folder != NULL ? realpath(folder, NULL) : NULL;
+
+    if (full == NULL)
+        return folder;
+    free(folder);
+    return full;
+}
+
+static bool name_systems(struct archive *a, struct err *e)
+{
+    char **folders = NULL;
+    const char **names = NULL;
+    bool one_folder = true, ok = mem_cleared(&folders, a->n, e) && mem_new(&names, a->n, e);
+
+    for (size_t i = 0; ok && i < a->n; i++) {
+        names[i] = folders[i] = folder_of(a->runs[i].path);
+        ok = folders[i] != NULL || mem_none(e);
+        one_folder &= ok && strcmp(folders[i], folders[0]) == 0;
+    }
+    if (ok)
+        paths_shorten(names, a->n);
+    for (size_t i = 0; ok && i < a->n; i++) {
+        const char *label = a->runs[i].kept.label;
+
+        snprintf(a->runs[i].system.s, sizeof a->runs[i].system.s, "%s",
+                 one_folder && label != NULL ? label : names[i]);
+    }
+    for (size_t i = 0; folders != NULL && i < a->n; i++)
+        free(folders[i]);
+    free(folders);
+    free(names);
+    return ok;
 }
 
 bool archive_load(struct archive *a, const struct archive_paths *paths,
@@ -468,7 +515,7 @@ bool archive_load(struct archive *a, const struct archive_paths *paths,
     for (size_t i = 0; i < a->n_unread; i++)
         a->unread[i].is_newest =
             was_written_since(a->unread[i].path, a->runs[a->n - 1].kept.start_ns);
-    return label_runs(a, e);
+    return label_runs(a, e) && name_systems(a, e);
 }
 
 void archive_free(struct archive *a)
@@ -484,83 +531,93 @@ void archive_free(struct archive *a)
     *a = (struct archive){0};
 }
 
-/* ---- Which runs are alike ---- */
+/* ---- In what runs differ ---- */
 
-const struct run_kept_op *archive_op_named(const struct run_kept *r, const char *op)
-{
-    for (size_t k = 0; k < r->n_ops; k++)
-        if (strcmp(r->ops[k].op, op) == 0)
-            return &r->ops[k];
-    return NULL;
-}
+struct pair {
+    const struct run_kept *a, *b;
+    bool at_any_load;
+    struct archive_difference *d;
+};
 
-/* Means of random sizes and shares may differ by four standard errors: of the mean of sizes whose
- * standard deviation is twice the mean, of the share of an operation. has_asked: both runs recorded
- * for how long they were to run, which is compared in place of how long they did. */
-static bool ops_differ(const struct run_kept_op *a, const struct run_kept_op *b, bool has_asked,
-                       struct archive_difference *d)
-{
-    const double *x = a->setting, *y = b->setting;
-    double rarity = sqrt(1 / x[RUN_OPERATIONS] + 1 / y[RUN_OPERATIONS]);
-    struct compare_spans p = {.n_runs = 0}, q = {.n_runs = 0};
-
-    compare_spans_add(&p, a);
-    compare_spans_add(&q, b);
-    for (enum run_setting k = RUN_OPERATIONS + 1; k < RUN_N_SETTINGS; k++) {
-        double chance = 4 * rarity * (k == RUN_OBJECT_SIZE ? 2 : fmax(x[k], y[k]));
-
-        if ((k == RUN_DURATION_S && has_asked) || !compare_spans_differ(k, &p, &q, chance) ||
-            compare_is_outcome(k, &p, &q))
-            continue;
-        const char *name = run_setting_names[k].title;
-        snprintf(d->what, sizeof d->what, "%c%s of %.60s", tolower(name[0]), name + 1, a->op);
-        snprintf(d->a, sizeof d->a, "%.99s", compare_words_span(k, &p.of[k]).s);
-        snprintf(d->b, sizeof d->b, "%.99s", compare_words_span(k, &q.of[k]).s);
-        return true;
-    }
-    snprintf(d->what, sizeof d->what, "what the percentiles of %.60s are of", a->op);
-    snprintf(d->a, sizeof d->a, "%s", a->of_response ? "response times" : "durations");
-    snprintf(d->b, sizeof d->b, "%s", b->of_response ? "response times" : "durations");
-    return a->of_response != b->of_response;
-}
-
-/* Whether `a` has an operation of the benchmark that b lacks; says so in text. */
-static bool has_more(const struct run_kept *a, const struct run_kept *b, char text[100])
+/* Says whether a run has an operation of the benchmark that another one lacks. */
+static void say_more(const struct run_kept *a, const struct run_kept *b, char text[100])
 {
     size_t k = 0;
 
-    while (k < a->n_ops && (a->ops[k].is_beside || archive_op_named(b, a->ops[k].op) != NULL))
+    while (k < a->n_ops && (a->ops[k].is_beside || alike_op_named(b, a->ops[k].op) != NULL))
         k++;
     snprintf(text, 100, k < a->n_ops ? "with %.60s" : "without", k < a->n_ops ? a->ops[k].op : "");
-    return k < a->n_ops;
 }
 
-bool archive_differ(const struct run_kept *a, const struct run_kept *b,
+static void say_setting(const struct pair *p, const struct alike_key *key)
+{
+    const char *name = run_setting_names[key->setting].title;
+    struct compare_spans a = {.n_runs = 0}, b = {.n_runs = 0};
+
+    compare_spans_add(&a, alike_op_named(p->a, key->name));
+    compare_spans_add(&b, alike_op_named(p->b, key->name));
+    snprintf(p->d->what, sizeof p->d->what, "%c%s of %.60s", tolower(name[0]), name + 1, key->name);
+    snprintf(p->d->a, sizeof p->d->a, "%.99s",
+             compare_words_span(key->setting, &a.of[key->setting]).s);
+    snprintf(p->d->b, sizeof p->d->b, "%.99s",
+             compare_words_span(key->setting, &b.of[key->setting]).s);
+}
+
+static bool say_difference(void *pair, const struct alike_key *key)
+{
+    const struct pair *p = pair;
+    struct archive_difference *d = p->d;
+
+    if (key->kind == ALIKE_SETTING) {
+        if (p->at_any_load && (key->setting == RUN_CONCURRENCY || key->setting == RUN_DURATION_S))
+            return false;
+        say_setting(p, key);
+    } else if (key->kind == ALIKE_OPTION) {
+        bool have_rates = !isnan(run_rate(p->a)) && !isnan(run_rate(p->b));
+
+        if (p->at_any_load && (strcmp(key->name, "duration_ns") == 0 ||
+                               (strcmp(key->name, "rate") == 0 && have_rates)))
+            return false;
+        snprintf(d->what, sizeof d->what, "option %.60s", key->name);
+        compare_option_text(json_object_get(p->a->options, key->name), d->a);
+        compare_option_text(json_object_get(p->b->options, key->name), d->b);
+    } else if (key->kind == ALIKE_OPS) {
+        snprintf(d->what, sizeof d->what, "the operations");
+        say_more(p->a, p->b, d->a);
+        say_more(p->b, p->a, d->b);
+    } else if (key->kind == ALIKE_TIMES) {
+        const struct run_kept_op *a = alike_op_named(p->a, key->name);
+
+        snprintf(d->what, sizeof d->what, "what the percentiles of %.60s are of", key->name);
+        snprintf(d->a, sizeof d->a, "%s", a->of_response ? "response times" : "durations");
+        snprintf(d->b, sizeof d->b, "%s", a->of_response ? "durations" : "response times");
+    } else {
+        snprintf(d->what, sizeof d->what, "what the files hold");
+        snprintf(d->a, sizeof d->a, "%s", run_sources[p->a->source]);
+        snprintf(d->b, sizeof d->b, "%s", run_sources[p->b->source]);
+    }
+    return true;
+}
+
+bool archive_differ(const struct run_kept *a, const struct run_kept *b, bool at_any_load,
                     struct archive_difference *d)
 {
-    const char *option = compare_differing_option(a->options, b->options);
-    bool has_asked = json_object_get(a->options, "duration_ns") != NULL &&
-                     json_object_get(b->options, "duration_ns") != NULL;
+    return alike_differ(a, b, say_difference, &(struct pair){a, b, at_any_load, d});
+}
 
-    *d = (struct archive_difference){.what = "the operations"};
-    bool more = has_more(a, b, d->a);
-    if (has_more(b, a, d->b) || more)
-        return true;
-    for (size_t k = 0; k < a->n_ops; k++) {
-        const struct run_kept_op *other = archive_op_named(b, a->ops[k].op);
+double archive_value(const struct run_kept_op *op, enum run_metric metric)
+{
+    double v = op->figure[metric].value;
 
-        if (other != NULL && !(a->ops[k].is_beside && other->is_beside) &&
-            ops_differ(&a->ops[k], other, has_asked, d))
-            return true;
-    }
-    if (option != NULL) {
-        snprintf(d->what, sizeof d->what, "option %.60s", option);
-        compare_option_text(json_object_get(a->options, option), d->a);
-        compare_option_text(json_object_get(b->options, option), d->b);
-        return true;
-    }
-    *d = (struct archive_difference){.what = "what the files hold"};
-    snprintf(d->a, sizeof d->a, "%s", run_sources[a->source]);
-    snprintf(d->b, sizeof d->b, "%s", run_sources[b->source]);
-    return a->source != b->source;
+    return isfinite(v) && (v > 0 || metrics[metric].kind == METRIC_DIFFERENCE) ? v : NAN;
+}
+
+bool archive_is_bounded(const struct run_kept_op *op, enum run_metric metric)
+{
+    return op->figure[metric].least < op->figure[metric].most;
+}
+
+enum run_metric archive_rate_metric(const struct run_kept_op *op)
+{
+    return op->figure[RUN_THROUGHPUT].value > 0 && !op->sizes_differ ? RUN_THROUGHPUT : RUN_OBJECTS;
 }

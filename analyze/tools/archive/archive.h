@@ -19,6 +19,9 @@ struct archive_label archive_label(const char *name);
 struct archive_run {
     char *path;
     struct archive_label label;
+    /* The system that it is of: the name of its folder (paths_shorten); if all runs lie in one
+     * folder, what s3load --label named it. */
+    struct archive_label system;
     struct run_kept kept;
 };
 
@@ -47,8 +50,12 @@ struct archive_paths {
     size_t n_operands;
 };
 bool archive_find(struct archive_paths *out, const char *const *operands, size_t n, struct err *e);
+/* Whether a file's name is that of a capture, of sums or of an aggregated capture. */
+bool archive_is_capture(const char *name);
 /* Adds the files of a folder, in no order. False: *e says why it cannot be read. */
 bool archive_list(struct archive_paths *out, const char *folder, struct err *e);
+/* Whether a path is of a folder, and no operand itself. */
+bool archive_is_found(const struct archive_paths *p, const char *path);
 void archive_free_paths(struct archive_paths *p);
 
 /* Reads the runs. A file of a folder that cannot be read goes to a->unread; an operand that cannot
@@ -58,18 +65,24 @@ bool archive_load(struct archive *a, const struct archive_paths *paths,
                   const struct run_options *how, bool with_cache, struct err *e);
 void archive_free(struct archive *a);
 
-/* Returns the operation of that name; NULL: the run has none. */
-const struct run_kept_op *archive_op_named(const struct run_kept *r, const char *op);
-
-/* The first setting in which two runs differ, in words: "object size of GET", "4KiB", "64KiB". */
+/* A setting in which two runs differ, in words: "object size of GET", "4KiB", "64KiB". */
 struct archive_difference {
     char what[100], a[100], b[100];
 };
 
-/* Whether the runs differ in a setting, so that they are no repetitions of each other: operations
- * of the benchmark and their settings (those that cmp compares), options of s3load, kind of file. A
- * setting that a run does not state differs from none. */
-bool archive_differ(const struct run_kept *a, const struct run_kept *b,
+/* Finds the first setting in which two runs differ, so that they are no repetitions of each other
+ * (alike.h). at_any_load: concurrency, rate and duration may differ, as between the points of a
+ * response curve. False: there is none. */
+bool archive_differ(const struct run_kept *a, const struct run_kept *b, bool at_any_load,
                     struct archive_difference *d);
+
+/* Returns a figure of an operation; NaN: it has none, or one that has no logarithm. */
+double archive_value(const struct run_kept_op *op, enum run_metric metric);
+/* Whether it is known to bounds only. */
+bool archive_is_bounded(const struct run_kept_op *op, enum run_metric metric);
+
+/* Returns the throughput that an operation is judged by: objects/s if sizes differ or there are no
+ * bytes. */
+enum run_metric archive_rate_metric(const struct run_kept_op *op);
 
 #endif

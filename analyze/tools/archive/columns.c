@@ -18,8 +18,9 @@
 const struct column columns[] = {
     {"run", "Run", .form = COLUMNS_TEXT},
     {"start", "Start, UTC", .form = COLUMNS_TIME},
-    {"op", "Op", .form = COLUMNS_TEXT},
-    {"size", "Size", .form = COLUMNS_SIZE, SETTING(RUN_OBJECT_SIZE), .is_detail = true},
+    [COLUMNS_OP] = {"op", "Op", .form = COLUMNS_TEXT},
+    [COLUMNS_SIZE_OF] = {"size", "Size", .form = COLUMNS_SIZE, SETTING(RUN_OBJECT_SIZE),
+                         .is_detail = true},
     {"threads", "Threads", .form = COLUMNS_COUNT, SETTING(RUN_CONCURRENCY), .is_detail = true},
     {"hosts", "Hosts", .form = COLUMNS_COUNT, SETTING(RUN_ENDPOINTS), .is_detail = true},
     {"requests", "Requests", .form = COLUMNS_COUNT, SETTING(RUN_OPERATIONS)},
@@ -30,19 +31,30 @@ const struct column columns[] = {
     {FIGURE(RUN_P90), .is_detail = true},
     {FIGURE(RUN_P99)},
     {"finding", "Worst finding", .form = COLUMNS_TEXT},
+    /* Not listed, but for --where, --sort and --by. */
+    {"label", "Label", .form = COLUMNS_TEXT},
+    [COLUMNS_LEVEL] = {"level", "Level", .form = COLUMNS_COUNT},
 };
 /* clang-format on */
-const size_t n_columns = sizeof columns / sizeof *columns;
+#define N_KNOWN (sizeof columns / sizeof *columns)
+const size_t n_columns = N_KNOWN - 2;
 
 static bool is_named(const struct column *c, const char *name)
 {
     return strcmp(columns_name(c), name) == 0;
 }
 
+double columns_level(const struct columns_row *row)
+{
+    double rate = run_rate(&row->run->kept);
+
+    return isnan(rate) ? row->op->setting[RUN_CONCURRENCY] : rate;
+}
+
 struct columns_value columns_get(const struct columns_row *row, const struct column *c)
 {
     const struct run_kept_op *op = row->op;
-    struct columns_value v = {.number = {NAN, NAN, NAN}, .is_mean = op->sizes_differ};
+    struct columns_value v = {.number = {NAN, NAN, NAN, NAN, NAN}, .is_mean = op->sizes_differ};
 
     if (is_named(c, "run")) {
         v.text = row->run->label.s;
@@ -50,6 +62,10 @@ struct columns_value columns_get(const struct columns_row *row, const struct col
         v.text = op->op;
     } else if (is_named(c, "finding")) {
         v.text = row->run->kept.kind;
+    } else if (is_named(c, "label")) {
+        v.text = row->run->system.s;
+    } else if (is_named(c, "level")) {
+        v.number.value = columns_level(row);
     } else if (is_named(c, "start")) {
         v.time_ns = op->start_ns;
         v.number.value = (double)op->start_ns;
@@ -78,9 +94,13 @@ struct columns_text columns_show(const struct column *c, const struct columns_va
         snprintf(t.s, sizeof t.s, "%.16s", rfc3339_format(v->time_ns).s);
         t.s[10] = ' ';
     } else if (c->form == COLUMNS_COUNT) {
-        snprintf(t.s, sizeof t.s, "%s", units_count((int64_t)x->value).s);
+        snprintf(t.s, sizeof t.s, "%s",
+                 x->value == trunc(x->value) ? units_count((int64_t)x->value).s
+                                             : units_format("%.6g", x->value).s);
     } else if (c->form == COLUMNS_SIZE) {
         snprintf(t.s, sizeof t.s, "%s%s", v->is_mean ? "about " : "", units_size(x->value).s);
+    } else if (x->least < x->most) {
+        snprintf(t.s, sizeof t.s, "%s", units_bounds(x->least, x->most).s);
     } else {
         bool has_limits = isfinite(spread_frac) && x->value > 0;
         snprintf(t.s, sizeof t.s, "%s",
@@ -94,7 +114,7 @@ struct columns_text columns_show(const struct column *c, const struct columns_va
 
 static const struct column *find(const char *name, size_t n)
 {
-    for (size_t i = 0; i < n_columns; i++)
+    for (size_t i = 0; i < N_KNOWN; i++)
         if (slice_is((struct slice){name, n}, columns_name(&columns[i])))
             return &columns[i];
     return NULL;
@@ -104,7 +124,7 @@ static bool no_column(const char *option, const char *text, struct err *e)
 {
     char names[256] = "";
 
-    for (size_t i = 0; i < n_columns; i++)
+    for (size_t i = 0; i < N_KNOWN; i++)
         suggest_list(names, sizeof names, columns_name(&columns[i]));
     return err_set(e, "%s %s: the columns are %s", option, text, names);
 }
@@ -180,31 +200,39 @@ static bool meets(const struct columns_row *row, const struct columns_test *t)
 
 /* ---- --sort ---- */
 
-bool columns_parse_order(const char *text, struct columns_order *out, struct err *e)
+bool columns_parse_order(const char *option, const char *text, struct columns_order *out,
+                         struct err *e)
 {
     const char *name = text + (*text == '-');
 
     *out = (struct columns_order){find(name, strlen(name)), *text == '-'};
-    return out->column != NULL || no_column("--sort", text, e);
+    return out->column != NULL || no_column(option, text, e);
 }
 
-/* Compares by a column. Unknown values come last; equal rows keep the order of the runs. */
-static int by_column(const void *a, const void *b, void *ctx)
+int columns_compare(const struct columns_row *a, const struct columns_row *b,
+                    struct columns_order by)
 {
-    const struct columns_row *x = a, *y = b;
-    const struct columns_order *o = ctx;
-    struct columns_value v = columns_get(x, o->column), w = columns_get(y, o->column);
+    struct columns_value v = columns_get(a, by.column), w = columns_get(b, by.column);
     double p = v.number.value, q = w.number.value;
-    int order = o->column->form == COLUMNS_TEXT
+    int order = by.column->form == COLUMNS_TEXT
                     ? strcmp(v.text != NULL ? v.text : "", w.text != NULL ? w.text : "")
                     : (p > q) - (p < q);
 
     if (isnan(p) != isnan(q))
         return isnan(p) ? 1 : -1;
-    if (order != 0)
-        return o->falls ? -order : order;
-    return x->run != y->run ? (x->run > y->run) - (x->run < y->run)
-                            : (x->op > y->op) - (x->op < y->op);
+    return by.falls ? -order : order;
+}
+
+int columns_compare_all(const void *a, const void *b, void *orders)
+{
+    const struct columns_row *x = a, *y = b;
+    int order = 0;
+
+    for (const struct columns_order *o = orders; order == 0 && o->column != NULL; o++)
+        order = columns_compare(x, y, *o);
+    return order != 0         ? order
+           : x->run != y->run ? (x->run > y->run) - (x->run < y->run)
+                              : (x->op > y->op) - (x->op < y->op);
 }
 
 /* Whether a line is asked for that prepared a benchmark or cleaned up after it: a condition is on
@@ -235,7 +263,7 @@ bool columns_select(struct columns_table *t, const struct columns_test *tests, s
         const bool beside = wants_beside(&a->runs[i].kept, tests, n_tests);
 
         for (size_t k = 0; k < a->runs[i].kept.n_ops; k++) {
-            const struct columns_row row = {&a->runs[i], &a->runs[i].kept.ops[k]};
+            const struct columns_row row = {&a->runs[i], &a->runs[i].kept.ops[k], 0};
             size_t met = 0;
 
             if (row.op->is_beside && !beside)
@@ -248,6 +276,7 @@ bool columns_select(struct columns_table *t, const struct columns_test *tests, s
         }
     }
     if (order.column != NULL)
-        qsort_r(t->rows, t->n, sizeof *t->rows, by_column, &order);
+        qsort_r(t->rows, t->n, sizeof *t->rows, columns_compare_all,
+                (struct columns_order[]){order, {.column = NULL}});
     return true;
 }

@@ -30,6 +30,9 @@ static inline const char *columns_title(const struct column *c)
     return c->title != NULL ? c->title : metrics[c->metric].title;
 }
 
+/* Places of columns. */
+enum { COLUMNS_OP = 2, COLUMNS_SIZE_OF = 3, COLUMNS_LEVEL = 15 };
+
 extern const struct column columns[];
 extern const size_t n_columns;
 
@@ -37,7 +40,11 @@ extern const size_t n_columns;
 struct columns_row {
     const struct archive_run *run;
     const struct run_kept_op *op;
+    size_t place; /* cells.h */
 };
+
+/* Returns the level of load: the rate of a run or, if it had none, its concurrency. */
+double columns_level(const struct columns_row *row);
 
 /* The value of a column in a row. */
 struct columns_value {
@@ -66,17 +73,24 @@ struct columns_test {
 /* Parses a condition. False: *e says what was expected. */
 bool columns_parse_test(const char *text, struct columns_test *out, struct err *e);
 
-/* What rows are sorted by: "p99", "-p99". */
+/* What rows are sorted or put together by: "p99", "-p99". */
 struct columns_order {
     const struct column *column; /* NULL: they keep the order of the runs */
     bool falls;                  /* largest first */
 };
-/* Parses that. False: *e says which columns there are. */
-bool columns_parse_order(const char *text, struct columns_order *out, struct err *e);
+/* Parses that, the value of an option. False: *e says which columns there are. */
+bool columns_parse_order(const char *option, const char *text, struct columns_order *out,
+                         struct err *e);
+/* Compares two rows. Unknown values come last. */
+int columns_compare(const struct columns_row *a, const struct columns_row *b,
+                    struct columns_order by);
+/* The same by several orders, up to one without a column; then by run and operation (qsort_r). */
+int columns_compare_all(const void *a, const void *b, void *orders);
 
 /* The rows that are shown of an archive. */
 struct columns_table {
     const struct archive *archive; /* borrowed */
+    const struct cells *cells;     /* shown in place of the rows; NULL: the rows are */
     struct columns_row *rows;      /* the caller frees them */
     size_t n;
     bool csv_safe; /* as in struct csv_out_style */

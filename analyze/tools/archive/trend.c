@@ -1,5 +1,6 @@
 #include "analyze/tools/archive/trend.h"
 
+#include "analyze/tools/compare/alike.h"
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
 
@@ -21,10 +22,9 @@
 
 static bool add_run(struct trend *t, const struct archive_run *r, struct err *e)
 {
-    struct archive_difference ignored;
     size_t k = 0;
 
-    while (k < t->n && archive_differ(&t->groups[k].runs[0]->kept, &r->kept, &ignored))
+    while (k < t->n && alike_differ(&t->groups[k].runs[0]->kept, &r->kept, NULL, NULL))
         k++;
     if (k == t->n) {
         if (!mem_more(&t->groups, t->n, e))
@@ -50,17 +50,17 @@ static int newest_first(const void *a, const void *b)
 static bool add_series(struct trend_group *g, const char *op, enum run_metric metric, struct err *e)
 {
     struct trend_series *s = &g->series[g->n_series];
-    bool is_share = metrics[metric].kind == METRIC_DIFFERENCE;
     size_t n = 0;
 
     *s = (struct trend_series){.op = op, .metric = metric, .last_z = NAN};
     if (!mem_new(&s->v, g->n, e))
         return false;
     for (size_t i = 0; i < g->n; i++) {
-        const struct run_kept_op *x = archive_op_named(&g->runs[i]->kept, op);
-        double v = x != NULL ? x->figure[metric].value : NAN;
+        const struct run_kept_op *x = alike_op_named(&g->runs[i]->kept, op);
 
-        s->v[i] = isfinite(v) && (v > 0 || is_share) ? v : NAN;
+        if (x != NULL && archive_is_bounded(x, metric))
+            s->slack = fmax(s->slack, log(x->figure[metric].most / x->figure[metric].least));
+        s->v[i] = x != NULL ? archive_value(x, metric) : NAN;
         n += s->v[i] > 0;
     }
     if (n > 0)
@@ -80,10 +80,9 @@ static bool fill_series(struct trend_group *g, struct err *e)
         return false;
     for (size_t k = 0; k < first->n_ops; k++) {
         const struct run_kept_op *op = &first->ops[k];
-        bool has_rate = op->figure[RUN_THROUGHPUT].value > 0 && !op->sizes_differ;
 
         if (!op->is_beside &&
-            (!add_series(g, op->op, has_rate ? RUN_THROUGHPUT : RUN_OBJECTS, e) ||
+            (!add_series(g, op->op, archive_rate_metric(op), e) ||
              !add_series(g, op->op, RUN_P50, e) || !add_series(g, op->op, RUN_P99, e) ||
              !add_series(g, op->op, RUN_ERRORS, e)))
             return false;
@@ -187,7 +186,12 @@ static bool find_changes(struct trend_group *g, struct err *e)
     for (size_t s = 0; ok && s < g->n_series; s++)
         for (size_t i = 0; i < g->n; i++)
             levels[s * g->n + i] = is_share(g, s) ? g->series[s].v[i] : log(g->series[s].v[i]);
-    ok = ok && stats_changes(levels, g->n_series, g->n, &found, e) && take_changes(g, &found, e);
+    ok = ok && stats_changes(levels, g->n_series, g->n, &found, e);
+    /* Values anywhere within their bounds may have no change that is smaller. */
+    for (size_t i = 0; ok && i < found.n; i++)
+        if (fabs(found.v[i].after - found.v[i].before) < g->series[found.v[i].series].slack)
+            found.v[i].strength = 0;
+    ok = ok && take_changes(g, &found, e);
     for (size_t s = 0; ok && s < g->n_series; s++)
         g->series[s].last_z = found.last_z[s];
     stats_changes_free(&found);

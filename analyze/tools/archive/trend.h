@@ -23,6 +23,8 @@ struct trend_series {
     const char *op; /* borrowed */
     enum run_metric metric;
     double *v;     /* by run; NaN: it has none */
+    double slack;  /* the most that the log of two values may differ by, as they are known only to
+                      bounds; 0: they are exact */
     double last_z; /* distance of the last run from its level, in standard deviations of the
                       noise; NaN: not known */
 };

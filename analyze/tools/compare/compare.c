@@ -69,7 +69,7 @@ static bool fill_values(struct compare_values *v, const struct compare_runs *run
                         struct err *e)
 {
     *v = (struct compare_values){.spread_frac = INFINITY};
-    if (!mem_new(&v->v, runs->n, e))
+    if (!mem_new(&v->v, runs->n, e) || !mem_new(&v->turns, runs->n, e))
         return false;
     for (int thin = 0; thin < 2 && v->n == 0; thin++) {
         for (size_t i = 0; i < runs->n; i++) {
@@ -79,7 +79,11 @@ static bool fill_values(struct compare_values *v, const struct compare_runs *run
             if (p == NULL || (why_thin(p, metric) != NULL) != thin)
                 continue;
             v->one = clear && has_clear(o, metric) ? o->clear[metric] : p->value[metric];
+            v->turns[v->n] =
+                (struct stats_turn){o->report.start_ns, o->report.end_ns, v->one.ci.value, false};
             v->v[v->n++] = v->one.ci.value;
+            v->below = fmax(v->below, -log1p(-v->one.ci.below / fabs(v->one.ci.value)));
+            v->above = fmax(v->above, log1p(v->one.ci.above / fabs(v->one.ci.value)));
             v->too_thin = why_thin(p, metric);
         }
     }
@@ -106,7 +110,8 @@ static bool fill_values(struct compare_values *v, const struct compare_runs *run
 }
 
 /* Finds the noise of single runs: as given, else estimated from the history, else unknown. */
-static bool noise_of(const struct compare_options *o, const char *op, const struct run_part *part,
+static bool noise_of(const struct compare *c, const struct compare_options *o,
+                     const struct compare_op *op, const struct run_part *part,
                      enum run_metric metric, struct stats_noise *out, struct err *e)
 {
     *out = (struct stats_noise){.kind = STATS_NOISE_UNKNOWN};
@@ -119,7 +124,8 @@ static bool noise_of(const struct compare_options *o, const char *op, const stru
     if (!mem_new(&v, o->n_history, e))
         return false;
     for (size_t i = 0; i < o->n_history; i++) {
-        const struct run_op *own = run_op_named(&o->history[i], op);
+        bool is_like = c->group[compare_n_runs(c) + i] == op->group;
+        const struct run_op *own = is_like ? run_op_named(&o->history[i], op->op) : NULL;
         const struct run_part *p = own != NULL ? part_with(own, part, metric) : NULL;
 
         if (p != NULL && why_thin(p, metric) == NULL)
@@ -132,37 +138,14 @@ static bool noise_of(const struct compare_options *o, const char *op, const stru
     return true;
 }
 
-static bool test(struct compare_metric *m, const struct compare_options *o, const char *op,
-                 struct err *e)
+/* Compares both sides' values. */
+static bool test(struct compare_metric *m, const struct compare *c, const struct compare_options *o,
+                 const struct compare_op *op, struct err *e)
 {
-    bool is_difference = metrics[m->metric].kind == METRIC_DIFFERENCE;
-    const char *too_thin = m->before.too_thin != NULL ? m->before.too_thin : m->after.too_thin;
+    struct stats_noise noise = {.kind = STATS_NOISE_UNKNOWN};
 
-    if (too_thin != NULL) {
-        double a = m->before.center, b = m->after.center;
-        m->cmp = (struct stats_cmp){
-            .why = too_thin,
-            .method = compare_is_single(m) ? STATS_MEANS : STATS_WELCH,
-            .is_difference = is_difference,
-            .theta = is_difference    ? b - a
-                     : a > 0 && b > 0 ? log(b / a)
-                                      : NAN,
-            .p = NAN,
-            .break_even = NAN,
-        };
-        return true;
-    }
-    if (!compare_is_single(m))
-        return stats_cmp_groups(m->before.v, m->before.n, m->after.v, m->after.n, is_difference,
-                                &m->cmp, e);
-    struct stats_noise noise;
-    if (!noise_of(o, op, m->part, m->metric, &noise, e))
-        return false;
-    enum stats_method method = is_difference                                ? STATS_DIFFERENCE
-                               : metrics[m->metric].kind == METRIC_QUANTILE ? STATS_QUANTILES
-                                                                            : STATS_MEANS;
-    stats_cmp_single(method, &m->before.one.ci, &m->after.one.ci, noise, &m->cmp);
-    return true;
+    return (!compare_is_single(m) || noise_of(c, o, op, m->part, m->metric, &noise, e)) &&
+           compare_test(m, noise, e);
 }
 
 /* Widens the intervals to the change that is shown. */
@@ -214,7 +197,9 @@ static void respect_resolution(struct compare_metric *m, const struct compare *c
 static void metric_fini(struct compare_metric *m)
 {
     free(m->before.v);
+    free(m->before.turns);
     free(m->after.v);
+    free(m->after.turns);
 }
 
 static bool add_metrics(struct compare_op *op, const struct compare *c,
@@ -236,7 +221,7 @@ static bool add_metrics(struct compare_op *op, const struct compare *c,
         bool is_kept = ok && is_worth(&m);
         respect_resolution(&m, c);
         if (is_kept)
-            ok = test(&m, o, op->op, e) && mem_more(&op->metrics, op->n_metrics, e);
+            ok = test(&m, c, o, op, e) && mem_more(&op->metrics, op->n_metrics, e);
         if (ok && is_kept) {
             contain_shown(&m);
             op->metrics[op->n_metrics++] = m;
@@ -250,7 +235,8 @@ static bool add_metrics(struct compare_op *op, const struct compare *c,
 }
 
 /* Compares the leading metric once more, without the faults of the runs. */
-static bool fill_clear(struct compare_op *op, const struct compare_options *o, struct err *e)
+static bool fill_clear(struct compare_op *op, const struct compare *c,
+                       const struct compare_options *o, struct err *e)
 {
     const struct compare_metric *leading = compare_leading(op);
     bool any = false;
@@ -263,7 +249,7 @@ static bool fill_clear(struct compare_op *op, const struct compare_options *o, s
     struct compare_metric m = {.metric = leading->metric, .part = leading->part};
     bool ok = fill_values(&m.before, &op->runs[0], m.part, m.metric, true, e) &&
               fill_values(&m.after, &op->runs[1], m.part, m.metric, true, e) &&
-              test(&m, o, op->op, e);
+              test(&m, c, o, op, e);
     contain_shown(&m);
     op->clear = m.cmp;
     op->clear.theta = compare_theta(&m);
@@ -274,15 +260,21 @@ static bool fill_clear(struct compare_op *op, const struct compare_options *o, s
 
 /* ---- Operations ---- */
 
-/* Finds the runs of a side that have the operation, in `room`. Returns how many there are. */
-static size_t find_runs(struct compare_runs *to, const struct compare_side *side, const char *op,
-                        const struct run_op **room)
+/* Whether the i-th run is one of a side, and of a group. */
+static bool is_in(const struct compare *c, size_t i, bool is_after, size_t group)
+{
+    return c->group[i] == group && (i >= c->before.n) == is_after;
+}
+
+/* Finds the runs of a side that have the cell, in `room`. Returns how many there are. */
+static size_t find_runs(struct compare_runs *to, const struct compare *c, bool is_after,
+                        const struct compare_op *cell, const struct run_op **room)
 {
     *to = (struct compare_runs){.v = room};
-    for (size_t i = 0; i < side->n; i++) {
-        const struct run_op *o = run_op_named(&side->runs[i], op);
+    for (size_t i = 0; i < compare_n_runs(c); i++) {
+        const struct run_op *o = run_op_named(compare_nth_run(c, i), cell->op);
 
-        if (o == NULL)
+        if (o == NULL || !is_in(c, i, is_after, cell->group))
             continue;
         to->v[to->n++] = o;
         to->n_dead += o->report.n_requests > 0 &&
@@ -320,13 +312,24 @@ static bool fill_op(struct compare_op *op, const struct compare *c, const struct
     for (size_t i = 0; i < a->n_parts; i++)
         if (run_part_like(b, &a->parts[i]) != NULL && !add_metrics(op, c, o, &a->parts[i], e))
             return false;
-    return fill_clear(op, o, e);
+    return fill_clear(op, c, o, e);
 }
 
-static bool warn_missing(struct compare *c, const char *op, const struct compare_runs runs[2],
-                         struct err *e)
+/* Counts the runs of a side in a group. */
+static size_t n_in(const struct compare *c, bool is_after, size_t group)
 {
+    size_t n = 0;
+
+    for (size_t i = 0; i < compare_n_runs(c); i++)
+        n += is_in(c, i, is_after, group);
+    return n;
+}
+
+static bool warn_missing(struct compare *c, const struct compare_op *op, struct err *e)
+{
+    const struct compare_runs *runs = op->runs;
     size_t n_before = runs[0].n, n_after = runs[1].n;
+    size_t all_before = n_in(c, false, op->group), all_after = n_in(c, true, op->group);
     const struct compare_side *without = n_before == 0 ? &c->before : &c->after;
     const struct run_op *some = n_after > 0 ? runs[1].v[n_after - 1] : runs[0].v[n_before - 1];
 
@@ -335,16 +338,19 @@ static bool warn_missing(struct compare *c, const char *op, const struct compare
         bool is_measured = role_is_benchmark(some->report.role);
 
         c->lacks_op |= !is_thin && is_measured;
+        /* The other side lacks all of the cell, so what prepared it is no matter. */
+        if (!is_measured && (all_before == 0 || all_after == 0))
+            return true;
         return notes_add(&c->warnings, e,
                          is_thin       ? "thin-op-missing"
                          : is_measured ? "op-missing"
                                        : "preparation-missing",
-                         NULL, "%s: no run of %s has it; not compared", op, without->name);
+                         NULL, "%s: no run of %s has it; not compared", op->name, without->name);
     }
-    if (n_before < c->before.n || n_after < c->after.n)
+    if (n_before < all_before || n_after < all_after)
         return notes_add(&c->warnings, e, "op-partly-missing", NULL,
-                         "%s: %zu of %zu runs of %s and %zu of %zu of %s have it", op, n_before,
-                         c->before.n, c->before.name, n_after, c->after.n, c->after.name);
+                         "%s: %zu of %zu runs of %s and %zu of %zu of %s have it", op->name,
+                         n_before, all_before, c->before.name, n_after, all_after, c->after.name);
     return true;
 }
 
@@ -361,21 +367,21 @@ static enum role role_of(const struct compare_op *op)
     return role;
 }
 
-static bool is_known(const struct compare *c, const char *op)
+static bool is_known(const struct compare *c, const char *op, size_t group)
 {
     for (size_t k = 0; k < c->n_ops; k++)
-        if (strcmp(c->ops[k].op, op) == 0)
+        if (c->ops[k].group == group && strcmp(c->ops[k].op, op) == 0)
             return true;
     return false;
 }
 
-/* Says which of the n operations each side has. */
+/* Says which of the n cells each side has. */
 static bool none_in_common(const struct compare_op *v, size_t n, struct err *e)
 {
     char names[2][200] = {"", ""};
 
     for (size_t k = 0; k < n; k++)
-        suggest_list(names[v[k].runs[0].n == 0], sizeof names[0], v[k].op);
+        suggest_list(names[v[k].runs[0].n == 0], sizeof names[0], v[k].name);
     return err_set(e, "no operation type is on both sides: before has %s, after %s", names[0],
                    names[1]);
 }
@@ -383,6 +389,7 @@ static bool none_in_common(const struct compare_op *v, size_t n, struct err *e)
 static bool fill_ops(struct compare *c, const struct compare_options *o, struct err *e)
 {
     size_t most = 0, n = 0, n_room = 0;
+    bool all_single = true;
 
     for (size_t i = 0; i < compare_n_runs(c); i++)
         most += compare_nth_run(c, i)->n_ops;
@@ -391,15 +398,21 @@ static bool fill_ops(struct compare *c, const struct compare_options *o, struct 
     for (size_t i = 0; i < compare_n_runs(c); i++) {
         const struct run *r = compare_nth_run(c, i);
         for (size_t k = 0; k < r->n_ops; k++)
-            if (!is_known(c, r->ops[k].op))
-                c->ops[c->n_ops++].op = r->ops[k].op;
+            if (!is_known(c, r->ops[k].op, c->group[i]) &&
+                compare_is_picked(&r->kept, k, o->picked)) {
+                struct compare_op *op = &c->ops[c->n_ops++];
+
+                op->op = r->ops[k].op;
+                op->group = c->group[i];
+                compare_name_cell(op, c, o);
+            }
     }
     for (size_t k = 0; k < c->n_ops; k++) {
         struct compare_op *op = &c->ops[k];
 
-        n_room += find_runs(&op->runs[0], &c->before, op->op, c->room + n_room);
-        n_room += find_runs(&op->runs[1], &c->after, op->op, c->room + n_room);
-        if (!warn_missing(c, op->op, op->runs, e))
+        n_room += find_runs(&op->runs[0], c, false, op, c->room + n_room);
+        n_room += find_runs(&op->runs[1], c, true, op, c->room + n_room);
+        if (!warn_missing(c, op, e))
             return false;
         if (op->runs[0].n > 0 && op->runs[1].n > 0)
             c->ops[n++] = *op;
@@ -408,16 +421,22 @@ static bool fill_ops(struct compare *c, const struct compare_options *o, struct 
         return none_in_common(c->ops, c->n_ops, e);
     c->n_ops = n;
     for (size_t k = 0; k < n; k++) {
+        const struct compare_op *op = &c->ops[k];
+        c->has_cells |= op->group != c->ops->group;
+        all_single &= op->runs[0].n == 1 && op->runs[1].n == 1;
+    }
+    c->single |= c->has_cells && all_single;
+    for (size_t k = 0; k < n; k++) {
         struct compare_op *op = &c->ops[k];
         op->role = role_of(op);
         if (!role_is_benchmark(op->role) && o->n_gates > 0 &&
             !notes_add(&c->warnings, e, "gate-preparation", NULL,
                        "%s: ran %s what was measured, so the gate leaves it out (--op names what "
                        "it judges)",
-                       op->op, op->role == ROLE_CLEAN_UP ? "after" : "before"))
+                       op->name, op->role == ROLE_CLEAN_UP ? "after" : "before"))
             return false;
-        if (!warn_dead(c, &c->before, op->op, &op->runs[0], e) ||
-            !warn_dead(c, &c->after, op->op, &op->runs[1], e))
+        if (!warn_dead(c, &c->before, op->name, &op->runs[0], e) ||
+            !warn_dead(c, &c->after, op->name, &op->runs[1], e))
             return false;
         if (!fill_op(op, c, o, e))
             return false;
@@ -426,6 +445,11 @@ static bool fill_ops(struct compare *c, const struct compare_options *o, struct 
 }
 
 /* ---- The runs as a whole ---- */
+
+static int real_order(double a, double b)
+{
+    return (a > b) - (a < b);
+}
 
 /* Checks that no run is there twice; the same run on both sides is only warned of. */
 static bool check_twins(struct compare *c, const struct compare_options *o, struct err *e)
@@ -447,33 +471,46 @@ static bool check_twins(struct compare *c, const struct compare_options *o, stru
             if (same && !sides)
                 return err_set(e, "%s and %s are the same run: name it once", other->path, r->path);
             if (same && !notes_add(&c->warnings, e, "same-run", NULL, "%s and %s are the same run",
-                                   other->path, r->path))
+                                   compare_run_name(c, k), compare_run_name(c, i)))
                 return false;
         }
     }
     return true;
 }
 
-static bool is_wholly_before(const struct compare_side *a, const struct compare_side *b)
+#define DRIFT_P .05 /* over all cells (Bonferroni) */
+
+/* Warns of an order in which what changes with time looks like a difference. */
+static bool warn_order(struct compare *c, struct err *e)
 {
-    int64_t last_ns = INT64_MIN, first_ns = INT64_MAX;
-    for (size_t i = 0; i < a->n; i++)
-        last_ns = int64_max(last_ns, a->runs[i].start_ns);
-    for (size_t i = 0; i < b->n; i++)
-        first_ns = int64_min(first_ns, b->runs[i].start_ns);
-    return last_ns < first_ns;
+    for (size_t k = 0; k < c->n_ops; k++) {
+        const struct compare_metric *m = compare_leading(&c->ops[k]);
+        if (m != NULL && m->order == STATS_APART && m->cmp.n_a > 1 && m->cmp.n_b > 1)
+            return notes_add(&c->warnings, e, "order", NULL,
+                             "all runs of one side came before all of the other, so what changes "
+                             "with time looks like a difference: let the sides take turns");
+        if (m != NULL && m->order == STATS_FIXED_ORDER && m->drift_p < DRIFT_P / (double)c->n_ops &&
+            role_is_benchmark(c->ops[k].role))
+            return notes_add(&c->warnings, e, "drift", NULL,
+                             "%s: %s drifts by %+.1f %% over the runs, and one side always came "
+                             "first, so it gains or loses by that: take runs in turns (ABBA)",
+                             c->ops[k].name, metrics[m->metric].name, 100 * expm1(m->drift_theta));
+    }
+    return true;
 }
 
 static bool warn_runs(struct compare *c, const struct compare_options *o, struct err *e)
 {
-    size_t least = c->before.n < c->after.n ? c->before.n : c->after.n;
-    bool ok = true;
+    size_t least = SIZE_MAX;
+    bool ok = warn_order(c, e);
 
-    if (least >= 2 &&
-        (is_wholly_before(&c->before, &c->after) || is_wholly_before(&c->after, &c->before)))
-        ok = notes_add(&c->warnings, e, "order", NULL,
-                       "all runs of one side came before all of the other, so what changes with "
-                       "time looks like a difference: let the sides take turns");
+    for (size_t k = 0; k < c->n_ops; k++) {
+        size_t group = c->ops[k].group;
+        size_t n_before = n_in(c, false, group), n_after = n_in(c, true, group);
+        size_t n = n_before < n_after ? n_before : n_after;
+
+        least = n < least ? n : least;
+    }
     if (ok && !c->single && least == 1 && c->before.n + c->after.n >= 4)
         ok = notes_add(&c->warnings, e, "one-run", NULL, "one side is a single run");
     if (ok && least >= 2 && least <= 3)
@@ -492,44 +529,69 @@ static bool warn_runs(struct compare *c, const struct compare_options *o, struct
 /* Warns of what cannot be compared because a run is an aggregated capture or a file of sums. */
 static bool warn_by_second(struct compare *c, struct err *e)
 {
-    const struct run *aggregate = NULL, *sums = NULL;
+    const char *aggregate = NULL, *sums = NULL;
     bool ok = true;
 
     for (size_t i = 0; i < compare_n_runs(c); i++) {
         const struct run *r = compare_nth_run(c, i);
-        aggregate = aggregate == NULL && r->source == RUN_OF_AGGREGATES ? r : aggregate;
-        sums = sums == NULL && r->source == RUN_OF_SUMS ? r : sums;
+        if (aggregate == NULL && r->source == RUN_OF_AGGREGATES)
+            aggregate = compare_run_name(c, i);
+        if (sums == NULL && r->source == RUN_OF_SUMS)
+            sums = compare_run_name(c, i);
         for (size_t k = 0; ok && k < r->n_ops; k++)
             if (run_why_no_rates(&r->ops[k]) != NULL && role_is_benchmark(r->ops[k].report.role))
                 ok = notes_add(&c->warnings, e, "no-rates", NULL,
-                               "%s: throughput of %s is not compared: %s", r->path, r->ops[k].op,
-                               run_why_no_rates(&r->ops[k]));
+                               "%s: throughput of %s is not compared: %s", compare_run_name(c, i),
+                               r->ops[k].op, run_why_no_rates(&r->ops[k]));
     }
     if (ok && aggregate != NULL)
         ok = notes_add(
             &c->warnings, e, "aggregated", NULL,
             "%s is an aggregated capture: throughput is that of whole seconds without the first "
-            "and last 2 s, and latency is not compared, since the recorder kept no percentiles of "
+            "and last 2 s, and percentiles are compared by bounds, since the recorder kept none of "
             "the run",
-            aggregate->path);
+            aggregate);
     else if (ok && sums != NULL)
         ok = notes_add(
             &c->warnings, e, "from-sums", NULL,
             "%s holds sums by second, not requests: all runs are compared by whole seconds, "
-            "and of latency there are figures but no intervals, so it is not judged",
-            sums->path);
+            "and of latency only percentiles whose intervals the sums kept are judged",
+            sums);
     return ok;
+}
+
+/* Orders cells: by change, the larger one first; without a change by operation, size, threads. */
+static int worst_first(const void *a, const void *b)
+{
+    const struct compare_op *x = a, *y = b;
+    int order = int64_order(x->change, y->change);
+
+    if (order == 0 && x->change < CELL_OPEN && x->head != NULL && y->head != NULL)
+        order = real_order(fabs(compare_theta(y->head)), fabs(compare_theta(x->head)));
+    if (order == 0)
+        order = strcmp(x->op, y->op);
+    for (enum run_setting k = RUN_N_SETTINGS; order == 0 && k-- > 0;)
+        order = real_order(x->runs[0].v[0]->kept->setting[k], y->runs[0].v[0]->kept->setting[k]);
+    return order;
 }
 
 static bool fill(struct compare *c, const struct compare_options *o, struct err *e)
 {
-    if (!check_twins(c, o, e) || !compare_recorded(c, e))
+    if (!check_twins(c, o, e) || !compare_groups(c, o, e) || !fill_ops(c, o, e))
         return false;
-    if (!fill_ops(c, o, e))
-        return false;
+    for (size_t k = 0; k < c->n_ops; k++)
+        if ((k == 0 || c->ops[k].group != c->ops[k - 1].group) &&
+            !compare_recorded(c, c->ops[k].group, e))
+            return false;
     compare_settings(c->ops, c->n_ops, RUN_AUTOTERM, RUN_MIXED, c->settings, &c->n_settings);
-    return compare_judge(c, o, e) && compare_where(c, e) && warn_runs(c, o, e) &&
-           warn_by_second(c, e);
+    if (!compare_judge(c, o, e) || !compare_where(c, e) || !warn_runs(c, o, e) ||
+        !warn_by_second(c, e))
+        return false;
+    for (size_t k = 0; k < c->n_ops; k++)
+        compare_conclude(c, &c->ops[k]);
+    if (c->has_cells)
+        qsort(c->ops, c->n_ops, sizeof *c->ops, worst_first);
+    return true;
 }
 
 bool compare_run(struct compare *c, const struct compare_side *before,
@@ -539,6 +601,7 @@ bool compare_run(struct compare *c, const struct compare_side *before,
         .before = *before,
         .after = *after,
         .single = before->n == 1 && after->n == 1,
+        .hides_folders = o->hides_folders,
         .run_cv_frac = o->run_cv_frac,
         .n_history = o->n_history,
         .noise = !isnan(o->run_cv_frac) ? STATS_NOISE_CV
@@ -562,6 +625,8 @@ void compare_free(struct compare *c)
     }
     free(c->ops);
     free(c->room);
+    free(c->keys);
+    free(c->group);
     notes_free(&c->warnings);
     free(c->options);
     free(c->names);

@@ -5,6 +5,7 @@
 
 #include "analyze/base/notes.h"
 #include "analyze/stats/stats.h"
+#include "analyze/tools/compare/alike.h"
 #include "analyze/tools/compare/run.h"
 #include "libcommon/cli.h"
 #include "libcommon/err.h"
@@ -35,7 +36,13 @@ struct compare_options {
     size_t n_history;
     const struct compare_gate *gates; /* n_gates 0: no gate */
     size_t n_gates;
+    const struct cli_list *picked; /* "KEY=VALUE": which cells; NULL: all */
+    bool hides_folders;            /* compare_run_name is without folders */
 };
+
+/* Whether operation k of a run is a cell, that is of the benchmark or the only one, and has one of
+ * the values that were picked for each key. Without picked values: true. */
+bool compare_is_picked(const struct run_kept *r, size_t k, const struct cli_list *picked);
 
 /* The values of a setting in some runs; lo < hi: they differ; NaN: no run has it. */
 struct compare_span {
@@ -67,10 +74,9 @@ struct compare_setting {
     bool is_outcome;
 };
 
-/* Returns the first of the settings of s3load that two runs both recorded (recorded.h) which
- * differs; NULL: none. Those that rows show do not count, but how long a run was to be does: rows
- * show how long it was. The hosts may differ: they are what is compared. */
-const char *compare_differing_option(const json_t *a, const json_t *b);
+/* Whether the rows of a capture show this setting of s3load, so that the measured value is compared
+ * in its place. */
+bool compare_is_measured_option(const char *name);
 
 /* Writes a setting of s3load as JSON, cut to 70 characters. False: out of memory. */
 #define COMPARE_OPTION_TEXT 80
@@ -88,17 +94,24 @@ struct compare_option {
 struct compare_values {
     double *v; /* by run, of the n that have it */
     size_t n;
-    size_t n_failing;     /* further runs, without a value because their requests failed */
-    const char *too_thin; /* why none of the values is reliable; NULL: they are */
-    struct run_value one; /* n = 1 */
-    double center;        /* the value; of several runs the median, of fractions the mean */
-    double spread_frac;   /* "+-": the farther end of the 95 % CI, over center; inf: unknown */
+    struct stats_turn *turns; /* those runs with their times, as if all were before */
+    size_t n_failing;         /* further runs, without a value because their requests failed */
+    const char *too_thin;     /* why none of the values is reliable; NULL: they are */
+    struct run_value one;     /* n = 1 */
+    double center;            /* the value; of runs the median, of fractions or pairs the mean */
+    double spread_frac;       /* "+-": the farther end of the 95 % CI, over center; inf: unknown */
+    /* By how much the log of a value may be off, where values are known only to bounds: the most of
+     * all runs; 0: they are exact. */
+    double below, above;
 };
 
 struct compare_metric {
     enum run_metric metric;
     const struct run_part *part; /* from some run that has it */
     struct compare_values before, after;
+    size_t n_pairs; /* cmp is by pairs of runs taken in turns; 0: it is not */
+    enum stats_order order;
+    double drift_theta, drift_p; /* over all runs in a fixed order; 1: none is visible */
     struct stats_cmp cmp;
     bool in_family; /* p is adjusted; else exploratory */
     double p_holm;  /* NaN outside the family */
@@ -143,9 +156,19 @@ struct compare_runs {
     size_t n_dead; /* those without a successful request */
 };
 
+/* What a cell shows, the more urgent first: worse, better, a change only if runs repeat well, no
+ * change, too little data. */
+enum compare_change { CELL_WORSE, CELL_BETTER, CELL_DIFFERS, CELL_OPEN, CELL_NO_DATA, CELL_N };
+
+/* An operation with its settings. */
 struct compare_op {
     const char *op;
-    struct compare_runs runs[2]; /* before, after */
+    char name[160]; /* of the cell: the operation, and settings as far as they differ between cells,
+                       "GET 4KiB c=8" */
+    size_t group;
+    enum compare_change change;
+    const struct compare_metric *head; /* what shows the change, or would; NULL: nothing */
+    struct compare_runs runs[2];       /* before, after */
     enum role role; /* ROLE_BENCHMARK if any run has it in that role; gates judge only those */
     struct compare_setting settings[RUN_N_SETTINGS];
     size_t n_settings;
@@ -206,6 +229,14 @@ struct compare {
     size_t n_settings;
     struct compare_option *options;
     size_t n_options;
+    struct alike_key *keys; /* in what the groups of runs of a side differ */
+    size_t n_keys;
+    /* The runs of equal settings have one group, which is the number of one of them. Groups of the
+     * sides are matched by the keys. By run of both sides, then of the history. */
+    size_t *group;
+    bool has_cells;           /* operations are of several groups: the worst comes first */
+    size_t n_changes[CELL_N]; /* of what the runs measure */
+    bool hides_folders;
     struct compare_op *ops; /* present on both sides */
     size_t n_ops;
     const struct run_op **room; /* of their runs */
@@ -222,6 +253,13 @@ static inline const struct run *compare_nth_run(const struct compare *c, size_t 
     return i < c->before.n ? &c->before.runs[i] : &c->after.runs[i - c->before.n];
 }
 
+/* Returns the i-th run as warnings and findings name it: its path, or with hides_folders as little
+ * of it as tells it apart. */
+static inline const char *compare_run_name(const struct compare *c, size_t i)
+{
+    return c->hides_folders ? c->names[i] : compare_nth_run(c, i)->path;
+}
+
 /* Returns the side of the i-th run. */
 static inline const struct compare_side *compare_side_of(const struct compare *c, size_t i)
 {
@@ -233,9 +271,9 @@ static inline size_t compare_n_runs(const struct compare *c)
     return c->before.n + c->after.n;
 }
 
-/* Compares two sides. Fails if a side has the same run twice, if a run is also in the history, or
- * if the sides share no operation. The sides' runs must outlive *c. Call compare_free in any
- * case. */
+/* Compares two sides, cell by cell: runs of different settings are never pooled. Fails if a side
+ * has the same run twice, if a run is also in the history, or if the sides share no cell. The
+ * sides' runs must outlive *c. Call compare_free in any case. */
 bool compare_run(struct compare *c, const struct compare_side *before,
                  const struct compare_side *after, const struct compare_options *options,
                  struct err *e);

@@ -9,9 +9,22 @@
 void compare_settings(const struct compare_op *ops, size_t n_ops, enum run_setting first,
                       enum run_setting last, struct compare_setting *out, size_t *n);
 
-/* Fills c->options with the settings of s3load in which the sides differ. A setting counts if the
- * comments of all captures have it. */
-bool compare_recorded(struct compare *c, struct err *e);
+/* Adds the settings of s3load in which the sides of a group differ to c->options. A setting counts
+ * if the comments of all captures have it. */
+bool compare_recorded(struct compare *c, size_t group, struct err *e);
+
+/* Fills c->group and c->keys. */
+bool compare_groups(struct compare *c, const struct compare_options *o, struct err *e);
+
+/* Fills in the name of a cell, which has its operation and its group. */
+void compare_name_cell(struct compare_op *op, const struct compare *c,
+                       const struct compare_options *o);
+
+/* Fills in what a judged cell shows, and counts it. */
+void compare_conclude(struct compare *c, struct compare_op *op);
+
+/* Tests a metric whose values are filled in. `noise`: of single runs. */
+bool compare_test(struct compare_metric *m, struct stats_noise noise, struct err *e);
 
 /* Fills in what is shown of both sides, and op->few_segments. */
 bool compare_figures(struct compare_op *op, struct err *e);

@@ -47,6 +47,78 @@ bool compare_parse_gates(const struct cli_list *texts, struct compare_gate *gate
     return true;
 }
 
+/* ---- The test ---- */
+
+/* Compares several runs a side. Their order chooses the test, and no figure does. */
+static bool test_groups(struct compare_metric *m, bool is_difference, struct err *e)
+{
+    const struct compare_values *a = &m->before, *b = &m->after;
+    struct stats_trend trend = {.p = 1};
+    struct stats_turn *v = NULL;
+    double *change = NULL;
+    size_t n = a->n + b->n, n_pairs = 0;
+    bool ok = mem_new(&v, n, e) && mem_new(&change, 2 * n, e);
+
+    for (size_t i = 0; ok && i < n; i++) {
+        v[i] = i < a->n ? a->turns[i] : b->turns[i - a->n];
+        v[i].value = is_difference ? v[i].value : log(v[i].value);
+        v[i].is_after = i >= a->n;
+    }
+    m->order = ok ? stats_pair(v, n, change, change + n, &n_pairs) : STATS_ANY_ORDER;
+    if (m->order == STATS_FIXED_ORDER)
+        ok = stats_trend(change + n, n_pairs, &trend, e);
+    m->drift_theta = trend.slope * (double)n_pairs;
+    m->drift_p = trend.p;
+    if (m->order == STATS_IN_TURNS)
+        ok = stats_cmp_pairs(change, n_pairs, is_difference, &m->cmp, e);
+    if (m->cmp.ok) {
+        double half = m->cmp.theta / 2, middle = 0;
+        for (m->n_pairs = 0; m->n_pairs < n_pairs; m->n_pairs++)
+            middle += change[n + m->n_pairs] / (double)n_pairs;
+        m->before.center = is_difference ? middle - half : exp(middle - half);
+        m->after.center = is_difference ? middle + half : exp(middle + half);
+    } else {
+        ok = ok && stats_cmp_groups(a->v, a->n, b->v, b->n, is_difference, &m->cmp, e);
+    }
+    free(v);
+    free(change);
+    return ok;
+}
+
+bool compare_test(struct compare_metric *m, struct stats_noise noise, struct err *e)
+{
+    enum metric_kind kind = metrics[m->metric].kind;
+    const char *too_thin = m->before.too_thin != NULL ? m->before.too_thin : m->after.too_thin;
+
+    if (too_thin != NULL) {
+        double a = m->before.center, b = m->after.center;
+        m->cmp = (struct stats_cmp){
+            .why = too_thin,
+            .method = compare_is_single(m) ? STATS_MEANS : STATS_WELCH,
+            .is_difference = kind == METRIC_DIFFERENCE,
+            .theta = kind == METRIC_DIFFERENCE ? b - a
+                     : a > 0 && b > 0          ? log(b / a)
+                                               : NAN,
+            .p = NAN,
+            .break_even = NAN,
+        };
+        return true;
+    }
+    if (!compare_is_single(m)) {
+        const struct compare_values *a = &m->before, *b = &m->after;
+
+        if (!test_groups(m, kind == METRIC_DIFFERENCE, e))
+            return false;
+        stats_loosen(&m->cmp, fmax(b->below + a->above, b->above + a->below));
+        return true;
+    }
+    enum stats_method method = kind == METRIC_DIFFERENCE ? STATS_DIFFERENCE
+                               : kind == METRIC_QUANTILE ? STATS_QUANTILES
+                                                         : STATS_MEANS;
+    stats_cmp_single(method, &m->before.one.ci, &m->after.one.ci, noise, &m->cmp);
+    return true;
+}
+
 /* ---- Judging ---- */
 
 /* An MDE above this, 1000 %, means nothing. */
@@ -79,7 +151,8 @@ bool compare_is_worse(const struct compare_metric *m)
     return (m->cmp.theta < 0) == metrics[m->metric].up_is_better;
 }
 
-static void choose_family(struct compare_op *op, const struct compare_options *o)
+/* has_cells: the family has all that a sentence about all cells may claim. */
+static void choose_family(struct compare_op *op, const struct compare_options *o, bool has_cells)
 {
     /* Objects replace bytes if there are none, or if sizes differ. */
     bool no_bytes = compare_metric_of(op, RUN_THROUGHPUT) == NULL;
@@ -101,8 +174,8 @@ static void choose_family(struct compare_op *op, const struct compare_options *o
         /* The share of errors is a finding of its own: more errors do not make other changes
          * likelier by chance. */
         if (metrics[m->metric].kind == METRIC_DIFFERENCE)
-            m->in_family = false;
-        else if (o->n_gates > 0)
+            m->in_family = has_cells;
+        else if (o->n_gates > 0 && (m->gated || !has_cells))
             m->in_family = m->gated;
         else if (m->metric == RUN_THROUGHPUT || m->metric == RUN_OBJECTS)
             m->in_family = (m->metric == RUN_OBJECTS) == by_objects;
@@ -179,15 +252,16 @@ static bool fill_mde(struct compare_metric *m, size_t n_family, struct mde_cache
                      struct err *e)
 {
     double factor, wanted = fmax(fabs(m->cmp.theta), log1p(m->delta));
-    size_t lo = m->before.n < m->after.n ? m->before.n : m->after.n, hi = COMPARE_MOST_RUNS + 1;
+    size_t n_a = m->cmp.n_a, n_b = m->cmp.n_b, lo = n_a < n_b ? n_a : n_b,
+           hi = COMPARE_MOST_RUNS + 1;
 
-    if (!mde_factor(cache, m->before.n, m->after.n, n_family, &factor, e))
+    if (!mde_factor(cache, m->n_pairs > 0 ? 0 : n_a, n_b, n_family, &factor, e))
         return false;
     m->mde_frac = mde_of(m, factor);
     while (isinf(m->mde_frac) && lo + 1 < hi) {
         size_t n = (lo + hi) / 2;
 
-        if (!mde_factor(cache, n, n, n_family, &factor, e))
+        if (!mde_factor(cache, m->n_pairs > 0 ? 0 : n, n, n_family, &factor, e))
             return false;
         if (factor * m->cmp.sd > wanted)
             lo = n;
@@ -330,6 +404,6 @@ static bool decide_gate(struct compare *c, const struct compare_options *o, stru
 bool compare_judge(struct compare *c, const struct compare_options *o, struct err *e)
 {
     for (size_t k = 0; k < c->n_ops; k++)
-        choose_family(&c->ops[k], o);
+        choose_family(&c->ops[k], o, c->has_cells);
     return adjust(c, e) && judge_all(c, e) && decide_gate(c, o, e);
 }

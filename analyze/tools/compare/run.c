@@ -382,16 +382,16 @@ static void take_recorded(struct run *r, const struct dataset *d)
 /* ---- What is kept ---- */
 
 const struct run_setting_name run_setting_names[RUN_N_SETTINGS] = {
-    [RUN_OPERATIONS] = {"Operations", "n_requests", NULL},
-    [RUN_CONCURRENCY] = {"Concurrency", "concurrency", "concurrent"},
-    [RUN_ENDPOINTS] = {"Endpoints", "n_hosts", NULL},
-    [RUN_CLIENTS] = {"Clients", "n_clients", NULL},
-    [RUN_OBJECTS_PER_OP] = {"Objects per operation", "objects_per_op", NULL},
-    [RUN_DURATION_S] = {"Duration", "duration_s", "duration_ns"},
-    [RUN_OBJECT_SIZE] = {"Object size", "object_size_bytes", "obj.size_bytes"},
-    [RUN_SHARE] = {"Share of the requests", "share_frac", NULL},
-    [RUN_AUTOTERM] = {"Ended by autoterm", "autoterm", "autoterm"},
-    [RUN_MIXED] = {"Operations at the same time", "mixed", NULL},
+    [RUN_OPERATIONS] = {"Operations", "n_requests", NULL, "requests"},
+    [RUN_CONCURRENCY] = {"Concurrency", "concurrency", "concurrent", "c"},
+    [RUN_ENDPOINTS] = {"Endpoints", "n_hosts", NULL, "hosts"},
+    [RUN_CLIENTS] = {"Clients", "n_clients", NULL, "clients"},
+    [RUN_OBJECTS_PER_OP] = {"Objects per operation", "objects_per_op", NULL, "objects"},
+    [RUN_DURATION_S] = {"Duration", "duration_s", "duration_ns", "duration"},
+    [RUN_OBJECT_SIZE] = {"Object size", "object_size_bytes", "obj.size_bytes", "size"},
+    [RUN_SHARE] = {"Share of the requests", "share_frac", NULL, "share"},
+    [RUN_AUTOTERM] = {"Ended by autoterm", "autoterm", "autoterm", "autoterm"},
+    [RUN_MIXED] = {"Operations at the same time", "mixed", NULL, "mixed"},
 };
 
 static void keep_settings(struct run_kept_op *to, const struct run *r, const struct operation *op,
@@ -421,10 +421,12 @@ static struct run_figure figure_of(const struct run_op *op, size_t metric)
     const struct run_value *v = &op->parts[0].value[metric];
     bool has_limits = v->present && v->ci.ok;
     struct run_figure x = {v->present ? v->ci.value : NAN, has_limits ? v->ci.lo : NAN,
-                           has_limits ? v->ci.hi : NAN};
+                           has_limits ? v->ci.hi : NAN, NAN, NAN};
 
     if (isnan(x.value))
         x.value = metric_judged(&metrics[metric], &op->report, op->kept->of_response);
+    x.least = x.value - (v->present ? v->ci.below : 0);
+    x.most = x.value + (v->present ? v->ci.above : 0);
     return x;
 }
 
@@ -453,6 +455,8 @@ static bool keep(struct run *r, struct err *e)
         for (size_t i = 0; i < RUN_N_COMPARED; i++)
             x->figure[i] = figure_of(&r->ops[k], i);
     }
+    if (r->recorded.label[0] != '\0' && !mem_text(&to->label, r->recorded.label, e))
+        return false;
     return worst == NULL || (mem_text(&to->kind, worst->kind->name, e) &&
                              mem_text(&to->finding, worst->sentence, e));
 }
@@ -462,10 +466,18 @@ void run_free_kept(struct run_kept *k)
     for (size_t i = 0; i < k->n_ops; i++)
         free(k->ops[i].op);
     free(k->ops);
+    free(k->label);
     free(k->kind);
     free(k->finding);
     json_decref(k->options);
     *k = (struct run_kept){0};
+}
+
+double run_rate(const struct run_kept *r)
+{
+    double per_s = json_number_value(json_object_get(r->options, "rate"));
+
+    return per_s > 0 ? per_s : NAN;
 }
 
 /* ---- The run ---- */
@@ -587,7 +599,8 @@ static bool load_capture(struct run *r, const struct run_options *o, struct err 
     how.depth = ANALYSIS_NO_ACCESS;
     bool ok = load_dataset(&d, &path, 1, o->filter, o->input, e);
     if (ok && o->basis != RUN_OF_REQUESTS)
-        ok = sums_of_dataset(&s, &d, (unsigned)o->input->threads, e) &&
+        ok = (o->basis == RUN_OF_SUMS ? load_sums_of_dataset(&s, &d, o->input, e)
+                                      : sums_of_dataset(&s, &d, (unsigned)o->input->threads, e)) &&
              fill_by_second(r, &s, &d, o, e);
     else
         ok = ok && load_run_analysis(&a, &d, o->filter, &how, o->input, false, e) &&

@@ -68,15 +68,16 @@ enum run_setting {
     RUN_N_SETTINGS,
 };
 
-/* Names of settings: for people, as in JSON, and the option of s3load that asks for it (NULL: none,
- * or several). */
+/* Names of settings: for people, as in JSON, the option of s3load that asks for it (NULL: none, or
+ * several), and in the names of cells. */
 extern const struct run_setting_name {
-    const char *title, *json, *option;
+    const char *title, *json, *option, *brief;
 } run_setting_names[RUN_N_SETTINGS];
 
 /* A figure of a run with its 95 % interval; NaN: not known. */
 struct run_figure {
     double value, lo, hi;
+    double least, most; /* the value, or the bounds to which it is known */
 };
 
 /* What is kept of an operation of a run that is one of many. */
@@ -96,11 +97,15 @@ struct run_kept {
     enum run_basis source; /* what the file has, or less: what it was reduced to */
     int64_t start_ns;
     json_t *options;      /* settings that s3load recorded; NULL: none */
+    char *label;          /* what s3load --label named it; NULL: nothing */
     bool has_problem;     /* the worst finding is a problem */
     char *kind, *finding; /* of the worst finding: its name and its sentence; NULL: there is none */
     struct run_kept_op *ops;
     size_t n_ops;
 };
+
+/* Returns the rate that s3load asked for, requests/s; NaN: none, or it did not record one. */
+double run_rate(const struct run_kept *r);
 
 struct run_op {
     const char *op;                 /* borrowed from `kept` */

@@ -89,20 +89,24 @@ bool compare_option_text(const json_t *value, char text[static COMPARE_OPTION_TE
     return dump != NULL;
 }
 
-/* Writes the first run's value of a setting as JSON, followed by ", ..." if other runs differ;
- * writes "" if a run does not have the setting. */
-static bool recorded_values(const struct compare_side *side, const char *name,
+/* Writes the value of a setting in the first run of a group as JSON, followed by ", ..." if others
+ * of the side differ; writes "" if a run does not have the setting. */
+static bool recorded_values(const struct compare *c, size_t group, bool is_after, const char *name,
                             char text[static COMPARE_OPTION_TEXT], json_t **first, struct err *e)
 {
+    size_t end = is_after ? compare_n_runs(c) : c->before.n;
     bool several = false;
+
     *first = NULL;
     text[0] = '\0';
-    for (size_t i = 0; i < side->n; i++) {
-        json_t *value = json_object_get(side->runs[i].recorded.settings, name);
+    for (size_t i = is_after ? c->before.n : 0; i < end; i++) {
+        if (c->group[i] != group)
+            continue;
+        json_t *value = json_object_get(compare_nth_run(c, i)->recorded.settings, name);
         if (value == NULL)
             return true;
-        several |= i > 0 && !json_equal(value, *first);
-        *first = i == 0 ? value : *first;
+        several |= *first != NULL && !json_equal(value, *first);
+        *first = *first == NULL ? value : *first;
     }
     if (!compare_option_text(*first, text))
         return mem_none(e);
@@ -110,8 +114,7 @@ static bool recorded_values(const struct compare_side *side, const char *name,
     return true;
 }
 
-/* Whether the rows show this setting, so that the measured value is compared instead. */
-static bool is_measured(const char *name)
+bool compare_is_measured_option(const char *name)
 {
     bool is = false;
 
@@ -120,44 +123,35 @@ static bool is_measured(const char *name)
     return is;
 }
 
-const char *compare_differing_option(const json_t *a, const json_t *b)
+static bool was_added(const struct compare *c, const struct compare_option *o)
 {
-    const char *name;
-    json_t *value;
-
-    json_object_foreach((json_t *)a, name, value)
-    {
-        const json_t *other = json_object_get(b, name);
-        bool is_shown = is_measured(name) && strcmp(name, "duration_ns") != 0;
-
-        if (other != NULL && !is_shown && strcmp(name, "host") != 0 && !json_equal(value, other))
-            return name;
-    }
-    return NULL;
+    for (size_t i = 0; i < c->n_options; i++)
+        if (strcmp(c->options[i].name, o->name) == 0 &&
+            strcmp(c->options[i].before, o->before) == 0 &&
+            strcmp(c->options[i].after, o->after) == 0)
+            return true;
+    return false;
 }
 
-bool compare_recorded(struct compare *c, struct err *e)
+bool compare_recorded(struct compare *c, size_t group, struct err *e)
 {
-    json_t *settings = c->before.n > 0 ? c->before.runs[0].recorded.settings : NULL;
     const char *name;
     json_t *ignored;
 
-    if (!mem_cleared(&c->options, json_object_size(settings) + 1, e))
-        return false;
-    json_object_foreach(settings, name, ignored)
+    json_object_foreach(compare_nth_run(c, group)->recorded.settings, name, ignored)
     {
-        struct compare_option *o = &c->options[c->n_options];
+        struct compare_option o = {.name = name, .is_limit = strcmp(name, "host") != 0};
         json_t *before, *after;
 
-        if (!recorded_values(&c->before, name, o->before, &before, e) ||
-            !recorded_values(&c->after, name, o->after, &after, e))
+        if (!recorded_values(c, group, false, name, o.before, &before, e) ||
+            !recorded_values(c, group, true, name, o.after, &after, e))
             return false;
-        if (is_measured(name) || o->before[0] == '\0' || o->after[0] == '\0' ||
-            (json_equal(before, after) && strcmp(o->before, o->after) == 0))
+        if (compare_is_measured_option(name) || o.before[0] == '\0' || o.after[0] == '\0' ||
+            (json_equal(before, after) && strcmp(o.before, o.after) == 0) || was_added(c, &o))
             continue;
-        o->name = name;
-        o->is_limit = strcmp(name, "host") != 0;
-        c->n_options++;
+        if (!mem_more(&c->options, c->n_options, e))
+            return false;
+        c->options[c->n_options++] = o;
     }
     return true;
 }

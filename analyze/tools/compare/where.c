@@ -415,7 +415,7 @@ bool compare_where(struct compare *c, struct err *e)
         op->has_effect = add_counts(&op->runs[1], count[1]) && any;
         if (op->has_effect)
             stats_effect_counts(count[0], count[1], HIST_N_INDEXES, &op->effect);
-        op->share_of_change = n > 1 && is_changed(op)
+        op->share_of_change = n > 1 && is_changed(op) && !c->has_cells
                                   ? fabs(op->share_of_change) / sum[op->share_of_change > 0]
                                   : NAN;
         ok = !role_is_benchmark(op->role) || op->sizes_differ || find_carriers(op, count, e);

@@ -156,6 +156,8 @@ struct compare_words_text compare_words_assumption(const struct compare_metric *
                        : m->cmp.method == STATS_QUANTILES ? "effective order statistics within each"
                                                           : "difference of rates";
 
+    if (m->n_pairs > 0)
+        return say("t of the changes within %zu pairs, taken in turns", m->n_pairs);
     if (m->cmp.method == STATS_WELCH)
         return say("Welch's t over the %s of the runs", m->cmp.is_difference ? "rates" : "logs");
     if (m->cmp.method == STATS_ONE_MANY)
@@ -258,8 +260,17 @@ struct units_text compare_words_figure(enum run_metric metric, double value, dou
                         isfinite(spread_frac) ? two_digits(spread_frac).s : "?");
 }
 
+struct units_text compare_words_value(enum run_metric metric, const struct compare_values *v)
+{
+    return v->n == 1 && v->below + v->above > 0
+               ? units_bounds(v->center * exp(-v->below), v->center * exp(v->above))
+               : metrics[metric].text(v->center);
+}
+
 static struct units_text side_of(enum run_metric metric, const struct compare_values *v)
 {
+    if (v->n == 1 && v->below + v->above > 0)
+        return compare_words_value(metric, v);
     return metrics[metric].kind == METRIC_DIFFERENCE
                ? metrics[metric].text(v->center)
                : compare_words_figure(metric, v->center, v->spread_frac);

@@ -48,6 +48,8 @@ struct compare_words_row compare_words_row(const struct compare_metric *m);
 
 /* "34.8MiB/s +- 5.3%": a value, and how far the farther end of its interval is from it; "+- ?" if
  * that is infinite. */
+/* The value of a side, or its bounds. */
+struct units_text compare_words_value(enum run_metric metric, const struct compare_values *v);
 struct units_text compare_words_figure(enum run_metric metric, double value, double spread_frac);
 
 /* "-18.07%"; "-" if a figure is unknown or the first one is not positive. */
@@ -65,6 +67,16 @@ extern const char compare_words_ci[], compare_words_p[], compare_words_mde[],
 /* Returns the answer in a few sentences, for all formats. Operations that became worse come first.
  * Each has its change with the 95 % interval, what could not be seen, durations, and carriers. */
 struct compare_words_text compare_words_answer(const struct compare *c);
+
+/* Returns the metric that an operation's answer begins with: the leading one; a changed duration if
+ * that did not change or operations share threads; errors if nothing else changed. NULL: none. */
+const struct compare_metric *compare_words_head(const struct compare *c,
+                                                const struct compare_op *op);
+
+/* Judges a comparison: EXIT_FAILED if an operation became worse or the gate failed; EXIT_UNDECIDED
+ * if something limits what may be concluded; else EXIT_DONE. *why is the worst of it, then what
+ * limits it: "GET: slower, -21 %; 1 of 6 runs had a problem (below); ...". */
+enum exit_code compare_words_judge(const struct compare *c, struct compare_words_text *why);
 
 /* Returns what a card says first of a metric: "no change shown", or the change. */
 struct compare_words_text compare_words_short(const struct compare_metric *m);
@@ -89,5 +101,21 @@ struct compare_words_text compare_words_without_faults(const struct compare_op *
  * allowed: within". */
 struct compare_words_text compare_words_gate(const struct compare *c);
 struct compare_words_text compare_words_gated(const struct compare_metric *m);
+
+/* ---- Several cells ---- */
+
+extern const char *const compare_change_names[]; /* in JSON */
+
+/* Return both parts of the answer: what changed; and what could not be seen, the number of runs,
+ * problems. */
+struct compare_words_text compare_words_headline(const struct compare *c);
+struct compare_words_text compare_words_rest(const struct compare *c);
+
+/* A cell in a table: the leading metric of both sides, and changes with half the width of their
+ * interval; "~": no change is shown. */
+struct compare_words_cell {
+    struct units_text before, after, throughput, p50, p99, verdict;
+};
+struct compare_words_cell compare_words_cell(const struct compare_op *op);
 
 #endif

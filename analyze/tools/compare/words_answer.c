@@ -9,16 +9,16 @@
 #define MAX_ANSWERED 4   /* operations */
 #define END_ROOM     256 /* bytes of a text, for what comes after the operations */
 
-static struct units_text value_of(const struct compare_metric *m, double value)
+static struct units_text value_of(const struct compare_metric *m, const struct compare_values *v)
 {
-    return m->cmp.is_difference ? units_pct(100 * value) : metrics[m->metric].text(value);
+    return m->cmp.is_difference ? units_pct(100 * v->center) : compare_words_value(m->metric, v);
 }
 
 /* Appends "2604.5 -> 2438.6 obj/s, -4.9 %"; the unit comes once if both values have the same one.
  */
 static void append_values(struct compare_words_text *t, const struct compare_metric *m)
 {
-    struct units_text a = value_of(m, m->before.center), b = value_of(m, m->after.center);
+    struct units_text a = value_of(m, &m->before), b = value_of(m, &m->after);
     size_t n_a = strspn(a.s, "0123456789."), n_b = strspn(b.s, "0123456789.");
 
     if (strcmp(a.s + n_a, b.s + n_b) == 0)
@@ -74,9 +74,8 @@ static bool follows(const struct compare *c, const struct compare_op *op)
     return any;
 }
 
-/* Returns the metric that an operation's answer begins with: the leading one; a changed duration if
- * that did not change or operations share threads; errors if nothing else changed. NULL: none. */
-static const struct compare_metric *head_of(const struct compare *c, const struct compare_op *op)
+const struct compare_metric *compare_words_head(const struct compare *c,
+                                                const struct compare_op *op)
 {
     const struct compare_metric *leading = compare_leading(op), *d = changed_duration(op);
     const struct compare_metric *errors = compare_metric_of(op, RUN_ERRORS);
@@ -92,7 +91,8 @@ enum urgency { IS_WORSE, IS_BETTER, IN_PART, IS_OPEN };
 
 static enum urgency urgency_of(const struct compare *c, const struct compare_op *op)
 {
-    const struct compare_metric *m = head_of(c, op), *errors = compare_metric_of(op, RUN_ERRORS);
+    const struct compare_metric *m = compare_words_head(c, op),
+                                *errors = compare_metric_of(op, RUN_ERRORS);
     if (op->runs[1].n_dead != op->runs[0].n_dead)
         return op->runs[1].n_dead > op->runs[0].n_dead ? IS_WORSE : IS_BETTER;
     if (is_changed(errors) && compare_is_worse(errors))
@@ -257,7 +257,7 @@ static void append_where(struct compare_words_text *t, const struct compare_op *
 static void append_op(struct compare_words_text *t, const struct compare *c,
                       const struct compare_op *op)
 {
-    const struct compare_metric *head = head_of(c, op), *leading = compare_leading(op);
+    const struct compare_metric *head = compare_words_head(c, op), *leading = compare_leading(op);
 
     words_append(t, "%.24s: ", op->op);
     if (append_dead(t, c, op))
@@ -308,11 +308,71 @@ static bool goes_before(const struct compare *c, const struct compare_op *a,
     return u != v ? u < v : x > y;
 }
 
+/* Appends "GET: slower, -21 %" if an operation became worse, and its errors before its rate. False:
+ * it did not. What differs only unless runs vary is no verdict. */
+static bool append_worse(struct compare_words_text *t, const struct compare *c,
+                         const struct compare_op *op)
+{
+    const struct compare_metric *errors = compare_metric_of(op, RUN_ERRORS);
+    const struct compare_metric *m = compare_words_head(c, op);
+
+    if (!compare_is_measured(c, op) || urgency_of(c, op) != IS_WORSE)
+        return false;
+    const char *between = t->s[0] != '\0' ? "; " : "";
+    if (op->runs[1].n_dead > op->runs[0].n_dead) {
+        words_append(t, "%s%.60s: no request of %s succeeded", between, op->name,
+                     units_counted((int64_t)op->runs[1].n_dead, "run").s);
+        return true;
+    }
+    m = errors != NULL && errors->verdict == STATS_WORSE ? errors : m;
+    if (m == NULL || m->verdict != STATS_WORSE)
+        return false;
+    words_append(t, "%s%.60s: %s%s, %s", between, op->name, metrics[m->metric].worse,
+                 m == errors ? " errors" : "", words_percent_of(m, compare_theta(m)).s);
+    return true;
+}
+
+enum exit_code compare_words_judge(const struct compare *c, struct compare_words_text *why)
+{
+    size_t n_worse = 0, n_open = 0;
+
+    *why = (struct compare_words_text){""};
+    for (size_t k = 0; k < c->n_ops; k++) {
+        const struct compare_metric *m = compare_leading(&c->ops[k]);
+        bool worse = append_worse(why, c, &c->ops[k]);
+
+        n_worse += worse;
+        n_open += !worse && compare_is_measured(c, &c->ops[k]) &&
+                  (m == NULL || m->verdict == STATS_DIFFERS || m->verdict == STATS_INCONCLUSIVE ||
+                   m->verdict == STATS_NOT_ENOUGH_DATA);
+    }
+    if (c->has_gate && c->gate == EXIT_FAILED && n_worse == 0)
+        words_append(why, "%s", compare_words_gate(c).s);
+    if (n_worse == 0)
+        words_append(why, "%s%s", why->s[0] != '\0' ? " " : "",
+                     n_open > 0 ? "No verdict on " : "Nothing became worse");
+    if (n_worse == 0 && n_open > 0)
+        words_append(why, "%s", units_counted((int64_t)n_open, "operation").s);
+    size_t n_limits = n_open + compare_n_faulty(c) + compare_n_limits(c);
+    if (compare_n_faulty(c) > 0)
+        words_append(why, "; %s", compare_words_faulty(c).s);
+    else if (compare_n_limits(c) > 0)
+        words_append(why, "; settings of the runs differ (below)");
+    if (c->has_gate)
+        return c->gate == EXIT_DONE && n_limits > 0 ? EXIT_UNDECIDED : c->gate;
+    return n_worse > 0 ? EXIT_FAILED : n_limits > 0 ? EXIT_UNDECIDED : EXIT_DONE;
+}
+
 struct compare_words_text compare_words_answer(const struct compare *c)
 {
     struct compare_words_text t = {""};
     const struct compare_op *order[MAX_ANSWERED];
     size_t n = 0, n_told = 0, n_faulty = compare_n_faulty(c), n_answered = 0;
+
+    if (c->has_cells) {
+        words_append(&t, "%s %s", compare_words_headline(c).s, compare_words_rest(c).s);
+        return t;
+    }
 
     for (size_t k = 0; k < c->n_ops; k++) {
         const struct compare_op *op = &c->ops[k];
@@ -340,6 +400,8 @@ struct compare_words_text compare_words_answer(const struct compare *c)
                      n_answered - n_told == 1 ? "" : "s");
     if (n == 0)
         words_append(&t, "Nothing to compare.");
+    if (n > 0 && compare_leading(order[0]) != NULL && compare_leading(order[0])->n_pairs > 0)
+        words_append(&t, " %zu pairs, taken in turns.", compare_leading(order[0])->n_pairs);
     struct compare_words_text limits = compare_words_limits(c);
     if (limits.s[0] != '\0')
         words_append(&t, " The sides differ: %s.", limits.s);

@@ -4,47 +4,37 @@
 
 #define BLOCK 4 /* runs: two pairs, with one run of each side */
 
-/* Returns the i-th run of a side; NULL: there is none. So pairs are right also if a capture was
- * lost. */
-static const struct plan_point *nth(const struct plan_point *v, size_t n, double side, size_t i)
+/* Fills the changes of gate g from pair to pair. Returns how many looks there were at them. */
+static size_t pair(const struct plan_point *v, size_t n, size_t g, double change[PLAN_MOST_RUNS])
 {
-    for (size_t k = 0; k < n; k++)
-        if (v[k].level == side && i-- == 0)
-            return &v[k];
-    return NULL;
-}
+    struct stats_turn turns[PLAN_MOST_RUNS];
+    double mean[PLAN_MOST_RUNS];
+    size_t m;
 
-size_t plan_ab_looks(const struct plan_point *v, size_t n)
-{
-    size_t n_pairs = 0;
-
-    while (nth(v, n, 0, n_pairs) != NULL && nth(v, n, 1, n_pairs) != NULL)
-        n_pairs++;
-    return n_pairs < BLOCK ? 0 : n_pairs / 2 - 1;
+    for (size_t i = 0; i < n; i++)
+        turns[i] = (struct stats_turn){(int64_t)i, (int64_t)i, v[i].metric[g], v[i].level > 0};
+    stats_pair(turns, n, change, mean, &m);
+    return m < BLOCK ? 0 : m / 2 - 1;
 }
 
 struct plan_judged plan_ab_judge(const struct plan_gate *gates, size_t n_gates, size_t g,
                                  const struct plan_point *v, size_t n)
 {
-    struct plan_judged x = {SLO_UNDECIDED, NAN, NAN, NAN, NAN};
-    double mean = 0, squares = 0, k = (double)plan_ab_looks(v, n), m = 2 * (k + 1);
+    double change[PLAN_MOST_RUNS];
+    size_t k = pair(v, n, g, change);
+    struct plan_judged x = {SLO_UNDECIDED, k, NAN, NAN, NAN, NAN};
+    struct stats_cmp c;
+    struct err e;
 
-    if (k < 1)
+    if (k < 1 || !stats_cmp_pairs(change, 2 * (k + 1), false, &c, &e))
         return x;
-    for (size_t i = 0; (double)i < m; i++) {
-        double change = nth(v, n, 1, i)->metric[g] - nth(v, n, 0, i)->metric[g];
-        double off = change - mean;
-
-        mean += off / (double)(i + 1);
-        squares += off * (change - mean);
-    }
-    x.alpha = PLAN_ALPHA / (k * (k + 1)) / (double)n_gates;
-    x.theta = mean;
-    double half = stats_t_quantile(1 - x.alpha / 2, m - 1) * sqrt(squares / (m - 1) / m);
-    if (!isfinite(half))
+    x.alpha = PLAN_ALPHA / (double)(k * (k + 1)) / (double)n_gates;
+    x.theta = c.theta;
+    stats_widen(&c, x.alpha);
+    if (!c.ok || !isfinite(c.lo))
         return x;
-    x.lo = x.theta - half;
-    x.hi = x.theta + half;
+    x.lo = c.lo;
+    x.hi = c.hi;
     double worse = gates[g].up_is_better ? -x.hi : x.lo,
            worst = gates[g].up_is_better ? -x.lo : x.hi;
     if (worst < gates[g].limit)

@@ -79,6 +79,7 @@ struct plan_gate {
 
 struct plan_judged {
     enum slo_verdict answer; /* met: no worse than the gate allows */
+    size_t n_looks;          /* at the runs so far */
     double theta, lo, hi;    /* after - before, with the interval of this look; NaN: none */
     double alpha;            /* of this look */
 };
@@ -86,18 +87,14 @@ struct plan_judged {
 #define PLAN_ALPHA .05
 
 /* Runs come in blocks of four, ABBA or BAAB at random, so in pairs with one run of each side, whose
- * order alternates. The differences of the pairs are tested: a drift over the runs changes both of
- * a pair, and adds to one difference of a block what it takes from the other. There is a look after
- * each block but the first, as two pairs show nothing. At look k the interval of each gate has
- * level 1 - alpha_k / n_gates with alpha_k = .05 / (k (k + 1)). The
- * alphas of all looks add up to .05 at most, however many there are: the spending of Lan and DeMets
- * (Biometrika 70, 1983) with the bound of Bonferroni. A gate is passed if the interval ends before
- * its limit. It is failed if the whole interval is on the worse side and the difference is beyond
- * the limit. */
+ * order alternates, and are tested by stats_cmp_pairs. There is a look after each block but the
+ * first, as two pairs show nothing. At look k the interval of each gate has level
+ * 1 - alpha_k / n_gates with alpha_k = .05 / (k (k + 1)). The alphas of all looks add up to .05 at
+ * most, however many there are: the spending of Lan and DeMets (Biometrika 70, 1983) with the bound
+ * of Bonferroni. A gate is passed if the interval ends before its limit. It is failed if the whole
+ * interval is on the worse side and the difference is beyond the limit. */
 struct plan_next plan_ab_next(const struct plan_gate *gates, size_t n_gates, size_t max_runs,
                               uint64_t seed, const struct plan_point *v, size_t n);
-/* Returns how many looks there were at the runs. */
-size_t plan_ab_looks(const struct plan_point *v, size_t n);
 /* Judges gate g by the runs of whole blocks. */
 struct plan_judged plan_ab_judge(const struct plan_gate *gates, size_t n_gates, size_t g,
                                  const struct plan_point *v, size_t n);

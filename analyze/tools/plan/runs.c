@@ -76,9 +76,9 @@ static bool say_unmet(struct plan_run *r, const struct slo_report *report, struc
         const struct slo_answer *a = &report->v[i];
 
         if (a->verdict != SLO_MET)
-            n += (size_t)snprintf(
-                text + n, sizeof text - n, "%s%s: %s", n > 0 ? ", " : "", a->of->text,
-                a->measure.known ? slo_value_text(a->of, a->measure.value).s : a->measure.why);
+            n += (size_t)snprintf(text + n, sizeof text - n, "%s%s: %s", n > 0 ? ", " : "",
+                                  a->of->text,
+                                  a->measure.known ? slo_measured_text(a).s : a->measure.why);
     }
     return mem_text(&r->says, text, e);
 }

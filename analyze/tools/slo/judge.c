@@ -27,8 +27,9 @@ void slo_judge(struct slo_answer *a)
     const struct slo_measure *m = &a->measure;
     bool is_least = a->of->is_least, or_equal = a->of->or_equal;
     double limit = a->of->limit;
-    double lo = m->value - m->guard * (m->value - m->lo);
-    double hi = m->value + m->guard * (m->hi - m->value);
+    double least = m->value - m->below, most = m->value + m->above;
+    double lo = isinf(m->lo) ? m->lo : least - m->guard * (least - m->lo);
+    double hi = isinf(m->hi) ? m->hi : most + m->guard * (m->hi - most);
     bool below = m->side < 0 || hi < limit || (hi == limit && or_equal != is_least);
     bool above = m->side > 0 || lo > limit || (lo == limit && or_equal == is_least);
 
@@ -44,7 +45,7 @@ void slo_judge(struct slo_answer *a)
         a->verdict = SLO_MET;
     else if (is_least ? below : above)
         a->verdict = SLO_MISSED;
-    else
+    else if (m->below + m->above == 0) /* more requests do not narrow bounds */
         a->n_more = n_more(m, a->margin);
 }
 
@@ -56,6 +57,11 @@ enum slo_verdict slo_verdict(const struct slo_report *r)
         if (r->v[i].verdict != SLO_MET)
             all = r->v[i].verdict;
     return all;
+}
+
+enum exit_code slo_code(enum slo_verdict v)
+{
+    return v == SLO_MET ? EXIT_DONE : v == SLO_MISSED ? EXIT_FAILED : EXIT_UNDECIDED;
 }
 
 double slo_margin(const struct slo_report *r)
@@ -102,6 +108,16 @@ struct units_text slo_value_text(const struct slo_assertion *of, double value)
                                                         [SLO_RATE] = units_rate};
 
     return text[of->figure](fmax(value, 0));
+}
+
+struct units_text slo_measured_text(const struct slo_answer *a)
+{
+    const struct slo_measure *m = &a->measure;
+
+    if (!m->known)
+        return (struct units_text){"-"};
+    return m->below + m->above > 0 ? units_bounds(m->value - m->below, m->value + m->above)
+                                   : slo_value_text(a->of, m->value);
 }
 
 /* Rounds to two digits: the number is not more exact. */

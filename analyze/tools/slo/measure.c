@@ -149,36 +149,58 @@ static bool measure_flow(const struct subject *x, enum slo_figure figure, struct
 
 /* ---- Percentiles ---- */
 
-/* Returns a percentile of an aggregated capture, if it has that one. */
-static struct slo_measure percentile_of_model(const struct requests *q, enum statistics_of of,
-                                              uint32_t ppm)
+/* Finds a percentile of a foreign file: its bounds, and their sampling error. */
+static bool percentile_of_foreign(const struct subject *x, const struct sums_op *op,
+                                  const struct slo_assertion *of, struct slo_measure *m,
+                                  struct err *e)
 {
-    const struct times *t = of == STATISTICS_TTFB ? &q->all.ttfb : &q->all.dur;
+    const struct times *t = &x->op->requests.all.dur;
+    struct sums_bounds p;
 
-    for (size_t i = 0; t->present && !q->with_failed && i < TIMES_N_QUANTILES; i++)
-        if (times_quantiles[i]->permille * (SLO_PPM / 1000) == ppm &&
-            field_is_known(times_quantiles[i], t))
-            return value_alone(field_real(times_quantiles[i], t), (double)t->n,
-                               "how its requests lie in time is not in this file");
-    return absent(t->present ? t->known.why : "not in this file");
+    if (!sums_foreign_percentile(&p, op, of->ppm, e))
+        return false;
+    *m = absent(t->present ? t->known.why : "not in this file");
+    if (of->figure == SLO_TTFB || !p.present)
+        return true;
+    double value = isinf(p.most_ns) ? p.least_ns : (p.least_ns + p.most_ns) / 2;
+
+    *m = value_alone(value, (double)(x->op->n_requests - x->op->n_errors), "");
+    m->lo = p.lo_ns;
+    m->hi = p.hi_ns;
+    m->below = value - p.least_ns;
+    m->above = p.most_ns - value;
+    /* So many that the upper end of Wilson's interval of none beyond the value is below 1 - p. */
+    m->n_least = ceil(1.96 * 1.96 * of->ppm / (double)(SLO_PPM - of->ppm));
+    if (m->below + m->above > 0)
+        m->why = "known to bounds only: the file has percentiles of 10 s each";
+    return true;
 }
 
-static struct slo_measure percentile_of_sums(const struct subject *x, enum statistics_of of,
-                                             uint32_t ppm)
+static struct slo_measure percentile_of_sums(const struct sums_op *op, enum statistics_of source,
+                                             const struct slo_assertion *of)
 {
-    const struct sums_op *op = sums_op_of(x->a, (size_t)x->index);
-
-    if (op->foreign != NULL)
-        return percentile_of_model(&x->op->requests, of, ppm);
-    const struct sums_values *v = of == STATISTICS_TTFB       ? &op->all.ttfb
-                                  : of == STATISTICS_RESPONSE ? &op->response
-                                                              : &op->all.duration;
+    const struct sums_values *v = source == STATISTICS_TTFB       ? &op->all.ttfb
+                                  : source == STATISTICS_RESPONSE ? &op->response
+                                                                  : &op->all.duration;
 
     if (v->moments.n == 0)
         return absent("no request has such a time");
-    size_t k = quantile_index_of((size_t)v->moments.n, ppm, SLO_PPM);
+    size_t k = quantile_index_of((size_t)v->moments.n, of->ppm, SLO_PPM);
 
-    return value_alone((double)sums_value_at(v, (int64_t)k), (double)v->moments.n, SUMS_NO_ORDER);
+    struct slo_measure m =
+        value_alone((double)sums_value_at(v, (int64_t)k), (double)v->moments.n, SUMS_NO_ORDER);
+    for (size_t i = 0; i < SUMS_N_INTERVALS; i++) {
+        const struct stats_ci ci = sums_interval(v, i);
+
+        if (statistics_permille[i] * (SLO_PPM / 1000) != of->ppm || !ci.ok)
+            continue;
+        m.lo = ci.lo;
+        m.hi = ci.hi;
+        m.why = "";
+        m.n_least = ceil(slo_least_requests(of) * m.n / (double)v->interval[i].n_e);
+        widen(&m, &ci, ci.stretches > 0 ? "95 % CI unreliable, as the requests said" : "");
+    }
+    return m;
 }
 
 struct slo_measure slo_measure_percentile(const struct statistics_percentile *x, const char *doubt,
@@ -222,7 +244,11 @@ static bool measure_percentile(const struct subject *x, enum statistics_of sourc
     struct statistics_percentile found = {0};
 
     if (x->a->sums != NULL) {
-        *m = percentile_of_sums(x, source, of->ppm);
+        const struct sums_op *sums = sums_op_of(x->a, (size_t)x->index);
+
+        if (sums->foreign != NULL)
+            return percentile_of_foreign(x, sums, of, m, e);
+        *m = percentile_of_sums(sums, source, of);
         return true;
     }
     const struct table *t = dataset_table(x->a->dataset, op->op);

@@ -26,6 +26,9 @@ struct slo_measure {
     double n_least;  /* least number of requests for an interval; 0: not known */
     const char *why; /* static: why there is no value or interval, or why the interval is
                         unreliable; "": there is nothing to say */
+    /* The value is known only to bounds, which are so far away; else 0. Bounds are sure: the guard
+     * widens only what is beyond them. */
+    double below, above;
 };
 
 struct slo_answer {
@@ -61,6 +64,8 @@ void slo_judge(struct slo_answer *a);
 /* Returns the verdict of all assertions: missed if one is missed, else undecided if one is, else
  * met. */
 enum slo_verdict slo_verdict(const struct slo_report *r);
+/* Returns the exit code that tells a verdict. */
+enum exit_code slo_code(enum slo_verdict v);
 
 /* Returns the smallest margin of all assertions; 0: none is known. */
 double slo_margin(const struct slo_report *r);
@@ -84,10 +89,11 @@ bool slo_report_make(struct slo_report *r, const struct analysis *a, const struc
                      struct err *e);
 void slo_report_free(struct slo_report *r);
 
-/* Words for people: the verdict, a value of the assertion's figure, and why it is undecided or what
- * else is to be said ("": nothing). */
+/* Words for people: the verdict, a value of the assertion's figure, what was measured, and why it
+ * is undecided or what else is to be said ("": nothing). */
 extern const char *const slo_verdict_names[];
 struct units_text slo_value_text(const struct slo_assertion *of, double value);
+struct units_text slo_measured_text(const struct slo_answer *a);
 struct slo_words {
     char s[320];
 };

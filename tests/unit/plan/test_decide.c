@@ -264,12 +264,12 @@ static void test_ab_of_a_lost_run(void **state)
     struct plan_point v[sizeof sides / sizeof *sides];
 
     for (size_t i = 0; i < sizeof sides / sizeof *sides; i++) {
-        metric[i] = .01 * sides[i];
+        metric[i] = .01 * sides[i] + 1e-6 * (double)(i % 3);
         v[i] = (struct plan_point){.level = sides[i], .metric = &metric[i]};
     }
     struct plan_judged x = plan_ab_judge(&gate, 1, 0, v, sizeof sides / sizeof *sides);
 
-    assert_true(fabs(x.theta - .01) < 1e-12 && x.answer == SLO_MET);
+    assert_true(fabs(x.theta - .01) < 1e-5 && x.answer == SLO_MET);
 }
 
 /* Differences of 1, 2, 3 and 4 %: a mean of 2.5 and a standard error of 0.6455 %. At the first look

@@ -130,12 +130,31 @@ static void test_judge(void **state)
     assert_int_equal(judged("p99<50ns", 90, 80, INFINITY, &more), SLO_MISSED);
 }
 
+/* Bounds are sure: the guard widens only what is beyond them. */
+static void test_bounds(void **state)
+{
+    (void)state;
+    const struct slo_assertion of = {.text = "", .figure = SLO_TIME, .limit = 50};
+    struct slo_answer a = {.of = &of,
+                           .measure = {true, 40, 28, 49, SLO_GUARD, 0, 100, 0, "", 8, 9}};
+
+    slo_judge(&a);
+    assert_int_equal(a.verdict, SLO_MET);
+    assert_string_equal(slo_measured_text(&a).s, "32 to 49ns (bounds)");
+    a.measure.above = 11;
+    a.measure.hi = 51;
+    slo_judge(&a);
+    assert_int_equal(a.verdict, SLO_UNDECIDED);
+    assert_true(a.n_more == 0);
+}
+
 /* The guard counts an interval as 1.25 times as wide. */
 static void test_guard(void **state)
 {
     (void)state;
     const struct slo_assertion of = {.text = "", .figure = SLO_TIME, .limit = 50};
-    struct slo_answer a = {.of = &of, .measure = {true, 40, 30, 49, SLO_GUARD, 0, 100, 0, ""}};
+    struct slo_answer a = {.of = &of,
+                           .measure = {true, 40, 30, 49, SLO_GUARD, 0, 100, 0, "", 0, 0}};
 
     slo_judge(&a);
     assert_int_equal(a.verdict, SLO_UNDECIDED);
@@ -250,11 +269,17 @@ static void test_doubted_percentile(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_parse),          cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_judge),          cmocka_unit_test(test_guard),
-        cmocka_unit_test(test_verdict),        cmocka_unit_test(test_wilson),
-        cmocka_unit_test(test_margin),         cmocka_unit_test(test_excess),
-        cmocka_unit_test(test_least_requests), cmocka_unit_test(test_doubted_percentile),
+        cmocka_unit_test(test_parse),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_judge),
+        cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_guard),
+        cmocka_unit_test(test_verdict),
+        cmocka_unit_test(test_wilson),
+        cmocka_unit_test(test_margin),
+        cmocka_unit_test(test_excess),
+        cmocka_unit_test(test_least_requests),
+        cmocka_unit_test(test_doubted_percentile),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

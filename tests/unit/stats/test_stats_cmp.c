@@ -340,6 +340,44 @@ static void test_small_groups(void **state)
     statvec_assert_close(c.p, p, 1e-12);
 }
 
+/* ABBA, BAAB, by a clock that runs by 10 from run to run, and a drift of 3 from run to run: changes
+ * of 1 - 3 and 1 + 3. The runs are not in order. */
+static void test_pairs(void **state)
+{
+    (void)state;
+    static const bool sides[] = {0, 1, 1, 0, 1, 0, 0, 1};
+    struct stats_turn v[8];
+    double change[4], mean[4], f;
+    size_t n_pairs;
+    struct stats_cmp c;
+
+    for (size_t i = 0; i < 8; i++)
+        v[7 - i] = (struct stats_turn){10 * (int64_t)i, 10 * (int64_t)i + 10,
+                                       3 * (double)i + sides[i], sides[i]};
+    assert_int_equal(stats_pair(v, 8, change, mean, &n_pairs), STATS_IN_TURNS);
+    assert_int_equal(n_pairs, 4);
+    for (size_t i = 0; i < 4; i++) {
+        statvec_assert_close(change[i], i == 0 || i == 3 ? 4 : -2, 1e-12);
+        statvec_assert_close(mean[i], 2 + 6 * (double)i, 1e-12);
+    }
+    assert_true(stats_cmp_pairs(change, 4, false, &c, &e));
+    assert_true(c.ok && c.df == 3 && c.method == STATS_PAIRS);
+    statvec_assert_close(c.theta, 1, 1e-12);
+    statvec_assert_close(c.se, sqrt(12) / 2, 1e-12);
+    statvec_assert_close(c.hi, 1 + 3.182446305284263 * sqrt(12) / 2, 1e-9);
+    /* Pairs that do not vary: 2 of 2^4 ways to swap the sides. */
+    for (size_t i = 0; i < 4; i++)
+        change[i] = .25;
+    assert_true(stats_cmp_pairs(change, 4, false, &c, &e));
+    statvec_assert_close(c.p, .125, 1e-12);
+    change[0] = NAN;
+    assert_true(stats_cmp_pairs(change, 4, false, &c, &e));
+    assert_false(c.ok);
+    /* 1.156: a paired t of 8 pairs with a power of 80 %, from an independent simulation. */
+    assert_true(stats_mde_groups(0, 8, 1, &f, &e));
+    statvec_assert_close(f, 1.156, .02);
+}
+
 static void test_mde_of_groups(void **state)
 {
     (void)state;
@@ -453,9 +491,39 @@ static void test_v13_holm(void **state)
     assert_true(isnan(p[2]));
 }
 
+/* What bounds leave open adds up, and is no noise: with limits at the bounds, the interval is that
+ * of the farthest values. */
+static void test_bounds_add_up(void **state)
+{
+    (void)state;
+    const struct stats_ci x = {.ok = true,
+                               .why = "",
+                               .value = 10,
+                               .lo = 5,
+                               .hi = 20,
+                               .lo90 = 5,
+                               .hi90 = 20,
+                               .below = 5,
+                               .above = 10};
+    const double a[] = {10, 10.1, 9.9, 10.05}, b[] = {11, 11.1, 10.9, 11.05};
+    struct stats_cmp c;
+    struct err e = {0};
+
+    stats_cmp_single(STATS_QUANTILES, &x, &x, (struct stats_noise){STATS_NOISE_UNKNOWN, 0, 0}, &c);
+    assert_true(c.ok);
+    assert_true(fabs(c.lo - log(5. / 20)) < 1e-12 && fabs(c.hi - log(20. / 5)) < 1e-12);
+    assert_true(stats_cmp_groups(a, 4, b, 4, false, &c, &e));
+    const struct stats_cmp exact = c;
+    assert_true(exact.lo > 0 && exact.p < .05);
+    stats_loosen(&c, .2);
+    assert_true(c.lo90 <= exact.lo90 - .2 + 1e-12 && c.hi90 >= exact.hi90 + .2 - 1e-12);
+    assert_true(c.lo <= exact.lo - .2 && c.p > .05);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bounds_add_up),
         cmocka_unit_test(test_v10_groups),
         cmocka_unit_test(test_adjusted_intervals),
         cmocka_unit_test(test_differences_that_could_be),
@@ -468,6 +536,7 @@ int main(void)
         cmocka_unit_test(test_comparisons_without_an_answer),
         cmocka_unit_test(test_error_rates),
         cmocka_unit_test(test_small_groups),
+        cmocka_unit_test(test_pairs),
         cmocka_unit_test(test_mde_of_groups),
         cmocka_unit_test(test_mde_is_found),
         cmocka_unit_test(test_gate),
