@@ -371,16 +371,6 @@ struct compare_words_text compare_words_notes(const struct compare *c)
         !c->single && lacks_spread(c) ? " +- ?: a CI takes 6 runs." : "");
 }
 
-struct compare_words_text compare_words_short(const struct compare_metric *m)
-{
-    if (m->verdict == STATS_NOT_ENOUGH_DATA || m->verdict == STATS_NOT_JUDGED)
-        return say("not judged");
-    if (m->verdict == STATS_SAME || m->verdict == STATS_SAME_WITHIN_RUN)
-        return say("the same");
-    return say("%s",
-               compare_is_changed(m) ? words_percent_of(m, compare_theta(m)).s : "no change shown");
-}
-
 struct compare_words_text compare_words_interval(const struct compare_metric *m)
 {
     bool is_same = m->verdict == STATS_SAME || m->verdict == STATS_SAME_WITHIN_RUN;

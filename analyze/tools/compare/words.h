@@ -78,9 +78,6 @@ const struct compare_metric *compare_words_head(const struct compare *c,
  * limits it: "GET: slower, -21 %; 1 of 6 runs had a problem (below); ...". */
 enum exit_code compare_words_judge(const struct compare *c, struct compare_words_text *why);
 
-/* Returns what a card says first of a metric: "no change shown", or the change. */
-struct compare_words_text compare_words_short(const struct compare_metric *m);
-
 /* "95 % CI -14 to +8", in percent or points: the interval that the verdict is from, so of 90 % if
  * it is "the same"; "": none. "a change below 9 % could not be seen": "" unless it is inconclusive.
  */
