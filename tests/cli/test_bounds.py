@@ -2,12 +2,12 @@
 import json
 import os
 import random
-import subprocess
 import unittest
 
 import aggregates
 import capgen
 import oracle
+import zstd
 from capgen import Shape, simulate
 from harness import SPECIMENS, TESTDATA, CliTest, with_specimens
 from oracle import SECOND
@@ -107,7 +107,7 @@ class BoundsTest(Base):
 
     def test_files_of_testdata(self):
         for path in sorted((TESTDATA / "formats").glob("aggregated-*.json.zst")):
-            document = json.loads(subprocess.run(["zstd", "-dc", path], capture_output=True, check=True).stdout)
+            document = json.loads(zstd.decodable(path.read_bytes()))
             for op, of in self.operations(path).items():
                 for name, percent in PERCENTILES.items():
                     for a, b in zip(of["requests"][f"{name}_bounds_ns"], plain_bounds(document["by_op_type"][op], percent)):

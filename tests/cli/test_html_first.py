@@ -46,7 +46,7 @@ class First(CliTest):
     def test_colour_of_a_run(self):
         for of, css, said in ((capture("get-errors"), "bad", "1 problem"), (capture("put-g4"), "doubt", "unreliable"),
                               (capture("mixed-3hosts"), "good", "No finding: steady"),
-                              (ROOT / "../shared/captures/aggregate/mixed.json.zst", "doubt", "what the file holds")):
+                              (ROOT / "testdata/formats/aggregated-1.1.0.json.zst", "doubt", "what the file holds")):
             with self.subTest(of=of.name):
                 (was, words), = self.verdicts(self.page(of))
                 self.assertEqual(was, css)
