@@ -47,6 +47,17 @@ class Turns(CmpTest):
         self.assertEqual([w["code"] for w in report["warnings"]], ["drift"])
         self.assertIn("take runs in turns (ABBA)", report["warnings"][0]["message"])
 
+    def test_cells(self):
+        """The answer of several cells says how their runs were taken, too."""
+        sides = {"A": [], "B": []}
+        for i, side in enumerate("ABBABAAB"):
+            for size in 4096, 65536:
+                rows = run_rows(f"{i}", seconds=2, sizes=(size,), offset=i * STEP)
+                sides[side].append(self.write(f"{side}{i}-{size}", rows))
+        said = self.cmp("--before", *sides["A"], "--after", *sides["B"])["answer"]
+        self.assertIn("None of 2 cells shows a change.", said)
+        self.assertIn("4 pairs a cell, taken in turns.", said)
+
     def test_orders(self):
         """Pairs are four or more, nearly all runs are in one, and each order is in a quarter of them."""
         for order, test, n_pairs in (("ABBABAAB", "pairs", 4), ("ABBABA", "groups", None), ("AAAABBBB", "groups", None),

@@ -309,14 +309,14 @@ static bool goes_before(const struct compare *c, const struct compare_op *a,
 }
 
 /* Appends "GET: slower, -21 %" if an operation became worse, and its errors before its rate. False:
- * it did not. What differs only unless runs vary is no verdict. */
+ * it did not. */
 static bool append_worse(struct compare_words_text *t, const struct compare *c,
                          const struct compare_op *op)
 {
     const struct compare_metric *errors = compare_metric_of(op, RUN_ERRORS);
-    const struct compare_metric *m = compare_words_head(c, op);
+    const struct compare_metric *m = op->head;
 
-    if (!compare_is_measured(c, op) || urgency_of(c, op) != IS_WORSE)
+    if (!compare_is_measured(c, op) || op->change != CELL_WORSE)
         return false;
     const char *between = t->s[0] != '\0' ? "; " : "";
     if (op->runs[1].n_dead > op->runs[0].n_dead) {
@@ -325,8 +325,6 @@ static bool append_worse(struct compare_words_text *t, const struct compare *c,
         return true;
     }
     m = errors != NULL && errors->verdict == STATS_WORSE ? errors : m;
-    if (m == NULL || m->verdict != STATS_WORSE)
-        return false;
     words_append(t, "%s%.60s: %s%s, %s", between, op->name, metrics[m->metric].worse,
                  m == errors ? " errors" : "", words_percent_of(m, compare_theta(m)).s);
     return true;

@@ -107,16 +107,21 @@ struct compare_words_text compare_words_headline(const struct compare *c)
 struct compare_words_text compare_words_rest(const struct compare *c)
 {
     struct compare_words_text t = {""};
-    size_t n_open = c->n_changes[CELL_OPEN], least = SIZE_MAX, most = 0, n;
+    size_t n_open = c->n_changes[CELL_OPEN], least = SIZE_MAX, most = 0, n_pairs = SIZE_MAX, n;
     double mde_frac = 0, before, after;
 
-    for (size_t k = 0; k < c->n_ops; k++)
+    for (size_t k = 0; k < c->n_ops; k++) {
+        const struct compare_metric *m = compare_leading(&c->ops[k]);
+
+        if (m != NULL && compare_is_measured(c, &c->ops[k]))
+            n_pairs = m->n_pairs < n_pairs ? m->n_pairs : n_pairs;
         for (int side = 0; compare_is_measured(c, &c->ops[k]) && side < 2; side++) {
             least = c->ops[k].runs[side].n < least ? c->ops[k].runs[side].n : least;
             most = c->ops[k].runs[side].n > most ? c->ops[k].runs[side].n : most;
             if (c->ops[k].change == CELL_OPEN && !isnan(c->ops[k].head->mde_frac))
                 mde_frac = fmax(mde_frac, c->ops[k].head->mde_frac);
         }
+    }
     if (n_open > 0)
         words_append(&t, "%zu show%s no change", n_open, n_open == 1 ? "s" : "");
     if (isinf(mde_frac))
@@ -127,7 +132,10 @@ struct compare_words_text compare_words_rest(const struct compare *c)
     words_append(&t, n_open > 0 ? ". " : "");
     if (c->n_changes[CELL_NO_DATA] > 0)
         words_append(&t, "%zu cannot be compared. ", c->n_changes[CELL_NO_DATA]);
-    if (most > 0)
+    if (n_pairs > 0 && n_pairs < SIZE_MAX)
+        words_append(&t, "%zu pairs%s a cell, taken in turns.", n_pairs,
+                     most > least ? " or more" : "");
+    else if (most > 0)
         words_append(&t, "%zu run%s%s a side of a cell.", least, most == 1 ? "" : "s",
                      most > least ? " or more" : "");
     if (compare_geomean(c, RUN_THROUGHPUT, &before, &after, &n) && n > 1)
