@@ -20,8 +20,8 @@ struct headline headline(const struct analysis *a);
 struct headline headline_findings(const struct analysis *a, int64_t n_requests);
 
 /* Appends lines that count the findings, and name them, worst first. A consequence names its
- * cause. */
-void headline_put_findings(struct sheet *s, const struct analysis *a, int64_t n_requests);
+ * cause. Brief text names as many as fit; returns how many are not named. */
+size_t headline_put_findings(struct sheet *s, const struct analysis *a, int64_t n_requests);
 
 /* Returns the operation to name before a finding's sentence; "": there is none, or the sentence
  * names it. */

@@ -45,39 +45,33 @@ static void put_times(struct sheet *s, const char *name, const struct times *t)
 
 /* ---- An operation ---- */
 
-/* Alignments of columns, with letters for further figures. The number of requests is a detail, as
- * the title has it. */
-#define TIMES_ALIGN "lRrrrrrrrrrrrrrr"
-#define RATES_ALIGN "lrRrrrrrrr"
+/* Alignments of columns, with letters for further figures. */
+#define TIMES_ALIGN "lrrrrrrrrrrrrrrr"
+#define RATES_ALIGN "lrrrrrrrrr"
 
 static void put_durations(struct sheet *s, const struct requests *q)
 {
     put_times(s, "Response time", &q->response_time.dur);
     put_times(s, q->response_time.dur.present ? "Service time" : "Duration", &q->all.dur);
     put_times(s, "TTFB", &q->all.ttfb);
-    s->when = SHEET_DETAIL;
     put_times(s, "First access", &q->first_access.dur);
     put_times(s, "First access TTFB", &q->first_access.ttfb);
     put_times(s, "Last access", &q->last_access.dur);
     put_times(s, "Last access TTFB", &q->last_access.ttfb);
-    s->when = SHEET_ALWAYS;
 }
 
 static void put_size_durations(struct sheet *s, const struct requests *q)
 {
-    s->when = SHEET_DETAIL;
     sheet_table(s, TIMES_ALIGN, "Durations by size");
     run_sheet_headings(s, times_columns);
     for (size_t i = 0; i < q->n_sizes; i++)
         put_times(s, figures_bucket(&q->sizes[i]).s, &q->sizes[i].dur);
-    s->when = SHEET_ALWAYS;
 }
 
-/* Writes a row for each size, and as details those of first accesses. */
+/* Writes a row for each size, then those of first accesses. */
 static void put_sizes(struct sheet *s, const struct requests *q, bool ttfb)
 {
     for (int first = 0; first < 2; first++) {
-        s->when = first ? SHEET_DETAIL : SHEET_ALWAYS;
         for (size_t i = 0; i < q->n_sizes; i++) {
             const struct sized *x = first ? &q->sizes[i].first_access : &q->sizes[i].all;
             char name[80];
@@ -90,7 +84,6 @@ static void put_sizes(struct sheet *s, const struct requests *q, bool ttfb)
                 put_row(s, name, x->present, x, sized_fields);
         }
     }
-    s->when = SHEET_ALWAYS;
 }
 
 /* ---- Groups ---- */
@@ -101,7 +94,7 @@ static void put_range(struct sheet *s, const char *name, const struct group_rang
                units_real_duration(r->least_ns).s, units_real_duration(r->most_ns).s);
 }
 
-/* Leaves out percentiles of too few requests: 90% takes 10, 99% takes 100. */
+/* Leaves out percentiles of too few requests: p90 takes 10, p99 takes 100. */
 static void put_group(struct sheet *s, const struct aggfile_group *g, const char *client)
 {
     SHEET_ROW(s, TEXT_PLAIN, g->start_ns == AGGFILE_NO_TIME ? "-" : figures_clock(g->start_ns).s,
@@ -115,9 +108,9 @@ static void put_ranges(struct sheet *s, const struct request_groups *x)
     sheet_line(s, TEXT_PLAIN,
                "In %s of 10 s, the smallest of %s:", units_counted((int64_t)x->n, "group").s,
                units_counted(x->n_smallest, "request").s);
-    put_range(s, "50%", &x->p50);
-    put_range(s, "90%", &x->p90);
-    put_range(s, "99%", &x->p99);
+    put_range(s, "p50", &x->p50);
+    put_range(s, "p90", &x->p90);
+    put_range(s, "p99", &x->p99);
 }
 
 static void put_groups(struct sheet *s, const struct requests *q)
@@ -128,16 +121,14 @@ static void put_groups(struct sheet *s, const struct requests *q)
         return;
     if (!known_all(&q->all.dur.known, 1u << FIGURE_P50))
         put_ranges(s, x);
-    s->when = SHEET_DETAIL;
     sheet_table(s, "llrrrrr", "Groups of 10 s, each for itself");
-    SHEET_HEADINGS(s, "10 s from", "Client", "Requests", "Mean", "50% of it", "90% of it",
-                   "99% of it");
+    SHEET_HEADINGS(s, "10 s from", "Client", "Requests", "Mean", "p50 of it", "p90 of it",
+                   "p99 of it");
     for (size_t i = 0; i < x->n && i < MAX_GROUPS; i++)
         put_group(s, &x->v[i], x->clients[x->v[i].client]);
     if (x->n > MAX_GROUPS)
         sheet_span(s, TEXT_FAINT, "and %s more: --json has them all",
                    units_count((int64_t)(x->n - MAX_GROUPS)).s);
-    s->when = SHEET_ALWAYS;
 }
 
 void run_sheet_requests(struct sheet *s, const struct requests *q, int64_t known_ns)

@@ -47,9 +47,9 @@ static enum slo_verdict verdict_of(struct tally t)
     return t.margin >= 1 ? SLO_MET : t.margin <= -1 ? SLO_MISSED : SLO_UNDECIDED;
 }
 
-/* Returns the highest rate that was missed and shows, with the lowest one, that no rate is low enough; 0: none. At
- * rate 0 the line through both is above 0 if `excess` is below times * low. Rates that were not
- * kept up show nothing: their excess has no number. */
+/* Returns the highest rate that was missed and shows, with the lowest one, that no rate is low
+ * enough; 0: none. At rate 0 the line through both is above 0 if `excess` is below times * low.
+ * Rates that were not kept up show nothing: their excess has no number. */
 static double flat_to(const struct plan_point *v, size_t n, double missed)
 {
     double low = tally_of(v, n, missed).excess, found = 0;
