@@ -197,12 +197,17 @@ $(B)/sources: FORCE
 	$(call write_if_changed,$(ALL_SRC))
 $(B)/libcommon/version.o: $(B)/version
 
-# The styles and the script of pages are files, and become strings of the program.
-PAGE_FILES := $(B)/analyze/render/page/page_css $(B)/analyze/render/page/page_js
-$(B)/analyze/render/page/page_%.c: analyze/render/page/page.% Makefile
+# The styles and the scripts of pages are files, and become strings of the program.
+PAGE_FILES := $(addprefix $(B)/analyze/render/page/,page_css page_js flame_js)
+define as_string
 	@mkdir -p $(@D)
-	$(Q){ echo '#include "analyze/render/page/page.h"'; echo 'const char page_$*[] ='; \
+	$(Q){ echo '#include "analyze/render/page/page.h"'; echo 'const char $(notdir $(basename $@))[] ='; \
 	  sed 's/[\\"]/\\&/g; s/^/"/; s/$$/\\n"/' $<; echo ';'; } >$@.new && mv $@.new $@
+endef
+$(B)/analyze/render/page/%_css.c: analyze/render/page/%.css Makefile
+	$(as_string)
+$(B)/analyze/render/page/%_js.c: analyze/render/page/%.js Makefile
+	$(as_string)
 $(PAGE_FILES:=.o): %.o: %.c $(B)/flags
 	$(if $(V),,@echo "  CC   $@")
 	$(Q)$(CC) $(FIXED_CFLAGS) $(CFLAGS) $(INCLUDES) $(CPPFLAGS) -c -o $@ $<

@@ -421,7 +421,14 @@ struct units_text units_frac_cell(double frac)
     return rate_of(100 * frac, "%");
 }
 
-struct units_text units_change(double change, int n_decimals)
+struct units_text units_change(double change)
+{
+    double v = fabs(change);
+
+    return units_change_to(change, v < 9.995 ? 2 : v < 99.95);
+}
+
+struct units_text units_change_to(double change, int n_decimals)
 {
     struct units_text t = units_format("%+.*f", n_decimals, change);
 

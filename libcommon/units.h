@@ -79,9 +79,12 @@ struct units_text units_pct(double pct);
 /* "12.5%" of a fraction 0.125: for cells of tables, which are narrow. */
 struct units_text units_frac_cell(double frac);
 
-/* "+2.50", "-0.3", "+0.0": a change with n_decimals decimals; one that rounds to zero is never
- * "-0.0". */
-struct units_text units_change(double change, int n_decimals);
+/* "+2.50", "-18.1", "+113", "+0.00": a change with three digits, at most two decimals; one that
+ * rounds to zero is never "-0.00". */
+struct units_text units_change(double change);
+
+/* The same with n_decimals decimals. */
+struct units_text units_change_to(double change, int n_decimals);
 
 /* A percent sign in the format of a cell. */
 #define UNITS_CELL_PCT "%%"

@@ -1,5 +1,5 @@
 # Where autoterm would have stopped: the window that decided, a red frame over the throughput.
-call ARG0[1:strlen(ARG0) - strlen("autoterm.gp")] . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6
+call ARG0[1:strlen(ARG0) - strlen("autoterm.gp")] . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6 ARG7
 @events
 
 stats data index "chart" using (has_bytes = int(column("has_bytes")), \

@@ -1,6 +1,6 @@
 # Latency distribution: the share of requests that took at most that long (log scale), with marks at
 # percentiles; time to first byte beside.
-call ARG0[1:strlen(ARG0) - strlen("cdf.gp")] . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6
+call ARG0[1:strlen(ARG0) - strlen("cdf.gp")] . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6 ARG7
 
 n_ttfb = 0
 stats data index "chart" using (n_ttfb = int(column("n_ttfb")), 0) nooutput

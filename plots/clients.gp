@@ -1,5 +1,5 @@
 # Activity of clients: how many requests each had running, over time.
-call ARG0[1:strlen(ARG0) - strlen("clients.gp")] . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6
+call ARG0[1:strlen(ARG0) - strlen("clients.gp")] . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6 ARG7
 @events
 
 stats data index "chart" using (n = int(column("n_clients")), most = column("most"), \
@@ -14,7 +14,7 @@ y_unit = "requests in flight"
 linear = 1
 @heat_colours
 @heat_unit
-set yrange [n - 0.5:-0.5 - event_rows(n)]
+set yrange [n - 0.5:-0.5]
 step = int(ceil(n / ((height - panel_top_px - foot_px) / 15.0)))
 do for [c = 0:n - 1:step] {
     set label 100 + c short_name(name[c + 1], narrow ? 9 : 15) at graph 0, first c offset -1,0 right textcolor rgb c_faint

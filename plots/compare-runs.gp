@@ -1,5 +1,5 @@
 # The runs of a comparison: a dot for each, against the median run before, and the medians as bars.
-call ARG0[1:strlen(ARG0) - strlen("compare-runs.gp")] . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6
+call ARG0[1:strlen(ARG0) - strlen("compare-runs.gp")] . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6 ARG7
 
 stats data index "chart" using (n = int(column("n")), least = column("least"), \
     most = column("most"), before = strcol("before"), after = strcol("after"), 0) nooutput
@@ -28,7 +28,7 @@ unset grid
 set grid xtics linetype 1 linewidth 1 linecolor rgb c_grid
 unset ytics
 @row_names
-set xlabel (narrow ? "against the median before" : "against the median run before") offset 0,0.4 textcolor rgb c_faint
+set xlabel short("change against the median run of " . before, x_room(0)) offset 0,0.4 textcolor rgb c_faint
 row(side) = column("index") + (side == 0 ? -0.17 : 0.17)
 plot for [side = 0:1] data index "dots" \
         using (column("side") == side && column("is_median") == 0 ? column("pct") : NaN):(row(side)) \

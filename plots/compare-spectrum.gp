@@ -1,6 +1,6 @@
 # Latency percentiles of both sides of a comparison: the duration (log scale) within which a share of
 # the requests ended, in nines; each run thin, all runs of a side together thick.
-call ARG0[1:strlen(ARG0) - strlen("compare-spectrum.gp")] . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6
+call ARG0[1:strlen(ARG0) - strlen("compare-spectrum.gp")] . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6 ARG7
 
 stats data index "chart" using (before = strcol("before"), after = strcol("after"), \
     n_before = int(column("n_before")), n_after = int(column("n_after")), \

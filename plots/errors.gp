@@ -1,5 +1,5 @@
 # Errors over time: how many requests failed in each step, by message.
-call ARG0[1:strlen(ARG0) - strlen("errors.gp")] . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6
+call ARG0[1:strlen(ARG0) - strlen("errors.gp")] . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6 ARG7
 @events
 stats data index "chart" using (n_messages = int(column("n_messages")), most = column("most"), \
     segment = column("segment_s"), 0) nooutput

@@ -1,5 +1,5 @@
 # Durations in the groups of 10 seconds that an aggregated capture holds, each for itself and its client.
-call ARG0[1:strlen(ARG0) - strlen("groups.gp")] . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6
+call ARG0[1:strlen(ARG0) - strlen("groups.gp")] . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6 ARG7
 @events
 n_shades = 0
 low = 1e99; high = 0.0
@@ -19,7 +19,7 @@ top = high
 @shading
 @time_below
 @time_above
-array key = ["50% of each 10 s", "90%", "99%", "slowest"]
+array key = ["p50 of each 10 s", "p90", "p99", "slowest"]
 shown = "4" . (n99 > 0 ? " 3" : "") . (n90 > 0 ? " 2" : "") . " 1"
 of(k) = int(word(shown, k))
 plot @shades for [k = 1:words(shown)] data index "groups" using (column("t_s")): \

@@ -1,5 +1,5 @@
 # Latency by host, the slowest first: a dot at the median, a line to p99.
-call ARG0[1:strlen(ARG0) - strlen("host-latency.gp")] . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6
+call ARG0[1:strlen(ARG0) - strlen("host-latency.gp")] . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6 ARG7
 
 stats data index "chart" using (n = int(column("n")), is_ttfb = int(column("is_ttfb")), \
     shared = strcol("shared"), 0) nooutput

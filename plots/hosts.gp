@@ -1,6 +1,6 @@
 # Throughput by host: a line for each of a few hosts, a heat map of many. More than 24 come sorted, the
 # slowest first: of these each has a wide row with its name, the others are a picture below.
-call ARG0[1:strlen(ARG0) - strlen("hosts.gp")] . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6
+call ARG0[1:strlen(ARG0) - strlen("hosts.gp")] . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6 ARG7
 @events
 
 stats data index "chart" using (n_hosts = int(column("n_hosts")), lines = int(column("lines")), \
@@ -34,9 +34,10 @@ if (lines) {
     @time_below
     @time_above
     array colour[4] = [c_1, c_2, c_3, c_other]
+    array dashes[8] = [1, 2, 3, 4, 5, 2, 3, 4] # as many as there are; so colours begin anew at another one
     plot @shades for [h = 0:n_hosts - 1] data index "rates" \
         using (column("host") == h ? column("t_s") : NaN):(column("rate") / scale) with @line \
-        linewidth 1.6 dashtype 1 + (h > 3) linecolor rgb colour[h % 4 + 1] title name[h + 1]
+        linewidth 1.6 dashtype dashes[h + 1] linecolor rgb colour[h % 4 + 1] title name[h + 1]
 } else {
     unset grid
     linear = 1
@@ -52,7 +53,7 @@ if (lines) {
     rows_in_all = n_wide * axis_px / wide_px
     thin = n_wide == n_hosts ? 0 : (rows_in_all - n_wide - gap) / (n_hosts - n_wide)
     row_at(h) = h < n_wide ? h : n_wide - 0.5 + gap + (h - n_wide + 0.5) * thin
-    set yrange [rows_in_all - 0.5:-0.5 - event_rows(rows_in_all)]
+    set yrange [rows_in_all - 0.5:-0.5]
     # As many names as there is room for.
     do for [h = 0:n_wide - 1:int(ceil(14.5 * n_wide / wide_px))] {
         set label 100 + h short_name(name[h + 1], narrow ? 13 : 22) at graph 0, first h offset -1,0 right textcolor rgb c_faint

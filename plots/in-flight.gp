@@ -1,6 +1,6 @@
 # Requests in flight: the mean number running in each segment.
 # Also draws what `s3analyze analyze --analyze.out` writes.
-call ARG0[1:strlen(ARG0) - strlen("in-flight.gp")] . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6
+call ARG0[1:strlen(ARG0) - strlen("in-flight.gp")] . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6 ARG7
 if (!plain) {
     @events
 }

@@ -1,5 +1,5 @@
 # Latency heat map: how many requests ended when (across), after how long (upwards, log scale).
-call ARG0[1:strlen(ARG0) - strlen("latency-heat.gp")] . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6
+call ARG0[1:strlen(ARG0) - strlen("latency-heat.gp")] . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6 ARG7
 @events
 
 stats data index "chart" using (first = int(column("first")), last = int(column("last")), \

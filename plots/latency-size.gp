@@ -1,6 +1,6 @@
 # Latency by object size: how many requests of which size took how long, and the percentiles of each
 # class of sizes.
-call ARG0[1:strlen(ARG0) - strlen("latency-size.gp")] . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6
+call ARG0[1:strlen(ARG0) - strlen("latency-size.gp")] . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6 ARG7
 
 stats data index "chart" using (first_size = int(column("first_size")), \
     last_size = int(column("last_size")), first = int(column("first")), last = int(column("last")), \

@@ -1,6 +1,6 @@
 # Latency over time: quantiles of the durations in each segment, on a log scale.
 # Also draws what `s3analyze analyze --analyze.out` writes.
-call ARG0[1:strlen(ARG0) - strlen("latency.gp")] . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6
+call ARG0[1:strlen(ARG0) - strlen("latency.gp")] . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6 ARG7
 if (!plain) {
     @events
 }
@@ -27,7 +27,7 @@ top = high
 @shading
 @time_below
 @time_above
-plot @shades data index 0 using (middle(0)):(floor_ms(column("max_ms"))) with @line linewidth 1 \
+plot @shades data index 0 using (middle(0)):(floor_ms(column("max_ms"))) with @line linewidth 1 dashtype (9,3,2,3) \
         linecolor rgb c_other title "max", \
     data index 0 using (middle(0)):(floor_ms(column("p99_ms"))) with @line linewidth 1.4 dashtype (7,4) \
         linecolor rgb c_3 title "p99", \

@@ -1,5 +1,5 @@
 # Object sizes: how many successful requests had which.
-call ARG0[1:strlen(ARG0) - strlen("sizes.gp")] . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6
+call ARG0[1:strlen(ARG0) - strlen("sizes.gp")] . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6 ARG7
 
 n = 1
 stats data index "chart" using (n = int(column("n")), 0) nooutput

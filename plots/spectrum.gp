@@ -1,6 +1,6 @@
 # Latency percentiles: the duration (log scale) within which a share of the requests ended, in nines,
 # with a band of confidence; time to first byte and response time beside.
-call ARG0[1:strlen(ARG0) - strlen("spectrum.gp")] . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6
+call ARG0[1:strlen(ARG0) - strlen("spectrum.gp")] . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6 ARG7
 
 stats data index "chart" using (n_ttfb = int(column("n_ttfb")), n_response = int(column("n_response")), \
     n_band = int(column("n_band")), 0) nooutput

@@ -1,8 +1,9 @@
 # What all charts share: picture format, theme, fonts, colours, the axis of time.
 #
-#   gnuplot -c plots/CHART.gp DATA OUT [WIDTH HEIGHT [light|dark [FONT]]]
+#   gnuplot -c plots/CHART.gp DATA OUT [WIDTH HEIGHT [light|dark [FONT [INCHES]]]]
 #
 # FONT is the height of text in pixels; 0: 13, and more where the picture is larger than 860x400.
+# INCHES is the width of a PDF; 0: a hundredth of WIDTH.
 # A script finds this file by its own name, which its first line has: a copy under another name changes it.
 # OUT ends in .svg, .png or .pdf. DATA is the .tsv that `s3analyze plot` leaves beside each picture:
 # blocks of tab-separated rows, each after a comment with its name, which `index "NAME"` finds.
@@ -24,7 +25,11 @@ zoom = font_px > 0 ? font_px / 13.0 : lesser(out_width / 860.0, out_height / 400
 zoom = font_px > 0 || zoom > 1 ? zoom : 1
 width = int(out_width / zoom + 0.5)
 height = int(out_height / zoom + 0.5)
-magnified = zoom == 1 ? "" : sprintf("fontscale %.4f linewidth %.4f", zoom, zoom)
+pdf_in = strlen(ARG7) && real(ARG7) > 0 ? real(ARG7) : out_width / 100.0
+pdf_zoom = zoom * pdf_in * 100 / out_width
+magnified_by(zoom) = zoom == 1 ? "" : sprintf("fontscale %.4f linewidth %.4f pointscale %.4f", zoom, zoom, zoom)
+magnified = magnified_by(zoom)
+pdf_magnified = magnified_by(pdf_zoom)
 dark = strlen(ARG5) && ARG5 eq "dark"
 
 # Colours by role; this is where they are defined, for reports too, which replace those of the light
@@ -53,13 +58,13 @@ v_other = rgb(c_other)
 v_bad = rgb(c_bad)
 
 font = "sans-serif,13"
-title_size = "16"
+title_size = "16"; list_size = "13"
 if (out[strlen(out)-3:] eq ".png") {
     set terminal pngcairo noenhanced size out_width,out_height @magnified font "sans-serif,10" background rgb c_back
-    title_size = "12"
+    title_size = "12"; list_size = "10"
 } else { if (out[strlen(out)-3:] eq ".pdf") {
-    set terminal pdfcairo noenhanced size out_width/100.0,out_height/100.0 @magnified font "sans-serif,9" background rgb c_back
-    title_size = "11"
+    set terminal pdfcairo noenhanced size pdf_in,pdf_in*out_height/out_width @pdf_magnified font "sans-serif,9" background rgb c_back
+    title_size = "11"; list_size = "9"
 } else {
     set terminal svg noenhanced size width,height fixed font font background c_back
 } }
@@ -113,6 +118,8 @@ line_of(n) = n <= 40 ? "linespoints pointtype 7 pointsize 0.35" : "lines"
 # Pixels to fractions of the picture.
 X(px) = px / real(width)
 Y(px) = 1 - px / real(height)
+# The most characters of a title that stands in the middle below the axes.
+x_room(x) = int(2 * lesser(0.5 * (width + left_px - right_px), width - 0.5 * (width + left_px - right_px)) / 8.2) - 1
 narrow = width < 560 # as for a phone
 head_px = title eq "" ? 12 : 38
 left_px = narrow ? 74 : 90
@@ -207,7 +214,8 @@ time_below = 'set xrange [t_min:t_max]; @time_tics; set xlabel (narrow ? time_un
 time_hidden = 'set xrange [t_min:t_max]; set xtics clock_step(t_max - t_min, n_tics) format ""; \
     unset xlabel'
 time_above = 'if (has_clock) { set x2range [zero + t_min:zero + t_max]; set x2tics time format clock_format \
-    clock_step(t_max - t_min, n_tics) scale 0 }'
+    clock_step(t_max - t_min, n_tics) scale 0 offset 0,screen event_row_px * n_event_rows / real(height) }; \
+    @events_above'
 
 # Time outside the active range, behind all else, up to `top`. To be expanded once
 # n_shades is known.
@@ -216,22 +224,24 @@ shading = 'shades = n_shades == 0 ? "" : "data index \"shades\" using (0):(0):(c
     with boxxyerror fillstyle solid noborder linecolor rgb c_outside notitle, "'
 bottom = 0
 
-# What happened (block "events"): a shaded span, or a dashed line at its moment, and its name on top, in
-# the first row in which it lies over no other one. Names are taken for a little wider than they are,
-# and the chart for narrower. A line ends at the row of its name: where names lie beside each other the one
-# that is nearest to the middle takes the lower row, so that no line passes through the name of another.
-array event_kind[10]; array event_from[10]; array event_to[10]; array event_text[10]
+# What happened (block "events"): a shaded span, or a dashed line at its moment, and its name in a strip
+# above the axes, in the first row in which it lies over no other one. Names are taken for a little wider
+# than they are, and the chart for narrower. A line ends at the row of its name: where names lie beside each
+# other the one that is nearest to the middle takes the lower row, so that no line passes through the name of
+# another. The sentences of numbered events are listed below the picture, cut to its width.
+array event_kind[10]; array event_from[10]; array event_to[10]; array event_text[10]; array event_says[10]
 array event_left[10]; array event_row[10]
-n_events = 0; n_event_rows = 0
+n_events = 0; n_event_rows = 0; n_listed = 0
 event_is_late(i) = event_from[i] > t_min + 0.7 * (t_max - t_min)
-event_row_part(x) = 18.0 / (height - panel_top_px - foot_px) # of the height of the axis
+event_row_px = 18
+list_row_px = 16
 event_turn(i) = event_is_late(i) ? -event_from[i] : event_from[i]
 event_px(s) = 8.0 * strlen(s) + 12
 event_lies_over(i, j) = event_left[i] < event_left[j] + event_px(event_text[j]) && \
     event_left[j] < event_left[i] + event_px(event_text[i])
 events = 'stats data index "events" using (int(column("kind")) < 0 ? 0 : (n_events = n_events + 1, \
     event_kind[n_events] = int(column("kind")), event_from[n_events] = cut(column("from_s")), \
-    event_to[n_events] = cut(column("to_s")), event_text[n_events] = strcol("text"), event_row[n_events] = -1, 0)) nooutput; \
+    event_to[n_events] = cut(column("to_s")), event_text[n_events] = strcol("text"), event_says[n_events] = strcol("sentence"), event_row[n_events] = -1, 0)) nooutput; \
     do for [k = 1:n_events] { \
         i = 0; \
         do for [j = 1:n_events] { if (event_row[j] < 0 && (i == 0 || event_turn(j) < event_turn(i))) { i = j } }; \
@@ -245,20 +255,35 @@ events = 'stats data index "events" using (int(column("kind")) < 0 ? 0 : (n_even
             } \
         }; \
         event_row[i] = event_next; \
-        n_event_rows = event_next < n_event_rows ? n_event_rows : event_next + 1; \
-        event_offset = -0.8 - 1.1 * event_next; \
+        n_event_rows = event_next < n_event_rows ? n_event_rows : event_next + 1 \
+    }; \
+    n_event_rows = lesser(n_event_rows, int(0.2 * height / event_row_px)); \
+    panel_top_px = panel_top_px + event_row_px * n_event_rows; set tmargin at screen Y(panel_top_px); \
+    n_listed = 0; most_listed = int((height - panel_top_px - foot_px - 110) / list_row_px); \
+    most_listed = most_listed < 0 ? 0 : most_listed; \
+    do for [i = 1:n_events] { if (event_says[i] ne " " && n_listed < most_listed) { \
+        n_listed = n_listed + 1; \
+        set label 400 + n_listed short(event_says[i], int((width - 24) / 7.4)) at screen X(12), \
+            screen Y(height - 8) offset 0,0 left front textcolor rgb c_faint font "," . list_size } }; \
+    foot_px = foot_px + (n_listed > 0 ? list_row_px * n_listed + 4 : 0); \
+    do for [i = 1:n_listed] { set label 400 + i at screen X(12), screen Y(height - 10 - list_row_px * (n_listed - i)) }; \
+    set bmargin at screen Y(height - foot_px)'
+events_above = 'do for [i = 1:n_events] { \
         if (event_kind[i] < 2) { \
             set object 300 + i rectangle from first event_from[i], graph 0 to first event_to[i], graph 1 \
                 behind fillstyle solid noborder fillcolor rgb (event_kind[i] == 1 ? c_warm : c_event) \
         }; \
-        set arrow 300 + i from first event_from[i], graph 0 to first event_from[i], graph 1 - event_next * event_row_part(0) nohead front \
+        event_top_px = panel_top_px - event_row_px * (event_row[i] < n_event_rows ? n_event_rows - event_row[i] : 0); \
+        set arrow 300 + i from first event_from[i], graph 0 to first event_from[i], screen Y(event_top_px + 2) nohead front \
             linewidth 1.2 dashtype 2 linecolor rgb (event_kind[i] == 1 ? c_other : c_bad); \
-        if (event_is_late(i)) { set label 300 + i event_text[i] at first event_from[i], graph 1 offset -0.5,event_offset right front textcolor rgb c_text } \
-        else { set label 300 + i event_text[i] at first event_from[i], graph 1 offset 0.5,event_offset left front textcolor rgb c_text } \
+        if (event_row[i] >= n_event_rows) { continue }; \
+        if (event_is_late(i)) { set label 300 + i event_text[i] at first event_from[i], screen Y(event_top_px + 0.5 * event_row_px) offset -0.5,0 right front textcolor rgb c_text } \
+        else { set label 300 + i event_text[i] at first event_from[i], screen Y(event_top_px + 0.5 * event_row_px) offset 0.5,0 left front textcolor rgb c_text } \
     }'
-# Rows of a heat map of n rows that its top leaves to these names, which would be hard to read on it.
-event_rows(n) = n * n_event_rows * event_row_part(0)
-events_unnamed = 'do for [i = 1:n_events] { unset label 300 + i }'
+# A further panel has the lines, without names.
+events_unnamed = 'do for [i = 1:n_events] { unset label 300 + i; \
+    set arrow 300 + i from first event_from[i], graph 0 to first event_from[i], graph 1 }; \
+    do for [i = 1:n_listed] { unset label 400 + i }'
 
 # Heat maps: colours between h_0 (few) and h_4 (`most`), by the logarithm unless `linear`.
 linear = 0
@@ -297,11 +322,14 @@ bucket_tics = 'set yrange [first - 0.5:last + 0.5]; set ytics (); \
         ns = (m == 1 ? 1 : m == 2 ? 2 : 5) * 10.0 ** decade; at = log(ns) / log(2) * 4 - 0.5; \
         if (at >= first - 0.5 && at <= last + 0.5) { set ytics add (time_text(ns / 1e9) at) } } }'
 # Percentiles to the right, each step one nine more: up to `last` nines.
-nines_text(k) = k == 1 ? "90 %%" : k == 2 ? "99 %%" : "99." . "999999999999"[1:k - 2] . " %%"
-nines_tics = 'set xtics (0.301 / (last * 1.08) * (width - left_px - right_px) > 42 ? "0" : "" 0); \
-    set xtics add ("50 %%" 0.30103); \
-    nines_step = int(ceil(7.5 * (3 + int(last)) * last * 1.08 / (width - left_px - right_px))); \
-    do for [k = 1:int(last)] { set xtics add ((int(last) - k) % nines_step == 0 || k == 1 && nines_step == 2 ? nines_text(k) : "" k) }; \
+nines_text(k) = k == 1 ? "p90" : k == 2 ? "p99" : "p99." . "999999999999"[1:k - 2]
+# p50, p90 and p99 always have a tick; of those above as many as there is room for, the last one first.
+nines_tics = 'nine_px = (width - left_px - right_px) / (last * 1.08); \
+    set xtics (0.301 * nine_px > 36 ? "p0" : "" 0); \
+    set xtics add ("p50" 0.30103); \
+    nines_step = int(ceil((8.0 * (2 + int(last)) + 6) / nine_px)); \
+    do for [k = 1:int(last)] { set xtics add (k < 3 || ((int(last) - k) % nines_step == 0 && \
+        (k - 2) * nine_px > 4 * (k + 5) + 6) ? nines_text(k) : "" k) }; \
     set grid xtics linetype 1 linewidth 1 linecolor rgb c_grid'
 y_unit = ""
 v_back = rgb(c_back)

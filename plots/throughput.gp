@@ -1,6 +1,6 @@
 # Throughput over time: MiB/s above, objects/s below (alone where there are no bytes).
 # Also draws what `s3analyze analyze --analyze.out` writes.
-call ARG0[1:strlen(ARG0) - strlen("throughput.gp")] . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6
+call ARG0[1:strlen(ARG0) - strlen("throughput.gp")] . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6 ARG7
 if (!plain) {
     @events
 }

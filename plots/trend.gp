@@ -1,5 +1,5 @@
 # A metric over the runs of an archive: a dot for each run, its levels as lines, changes between them.
-call ARG0[1:strlen(ARG0) - strlen("trend.gp")] . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6
+call ARG0[1:strlen(ARG0) - strlen("trend.gp")] . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6 ARG7
 
 stats data index "chart" using (n = int(column("n")), changes = column("n_changes") > 0, least = column("least"), \
     most = column("most"), y_unit = strcol("unit"), 0) nooutput

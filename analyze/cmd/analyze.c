@@ -40,7 +40,7 @@ static const struct cli_option own_table[] = {
     {"label", CLI_STRING, offsetof(struct analyze_given, label), "TEXT",
      .help = "the title of the page"},
     {"analyze.out", CLI_CUSTOM, offsetof(struct analyze_given, output.series), "FILE",
-     .help = "figures over time: tabs, or .csv, .json; over 10,000,000 lines: with -f",
+     .help = "write figures over time; .csv, .json and .ndjson choose the format, else tabs",
      .alias = "out", .parse = output_parse_path},
     {"csv-safe", CLI_FLAG, offsetof(struct analyze_given, output.csv_safe),
      .help = "begin cells that look like formulas with '"},
@@ -151,7 +151,7 @@ static void show_runs(const struct analyze_given *o, const struct cli_args *args
     struct archive_paths paths = {0};
     struct archive a = {0};
     struct columns_table table = {.archive = &a};
-    struct sheet s = {0};
+    struct sheet s = {.brief = true};
     struct err unsaid = {0};
 
     if (o->output.json || !outfile_is_stdout(o->output.path) ||

@@ -51,7 +51,7 @@ bool archive_write(const struct archive_given *o, const struct cli_args *args,
                    const struct archive_writers *write, const void *ctx, struct err *e)
 {
     const struct output_page page = {&o->output, &o->filter, &o->analysis, args};
-    struct sheet s = {0};
+    struct sheet s = {.brief = !o->output.verbose && !o->output.markdown};
     struct outfile out;
     bool ok = true;
 

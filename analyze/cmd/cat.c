@@ -84,11 +84,6 @@ static bool rowfilter_thread(struct rowfilter *f, struct record *r, struct err *
     return true;
 }
 
-static int64_t resolve(const struct load_time *t, int64_t run_start_ns)
-{
-    return t->is_relative ? int64_add_clamped(run_start_ns, t->ns) : t->ns;
-}
-
 /* Relative times count from run_start_ns. `filter` must outlive *f. */
 static void rowfilter_init(struct rowfilter *f, const struct load_filter *filter,
                            int64_t run_start_ns)
@@ -98,8 +93,8 @@ static void rowfilter_init(struct rowfilter *f, const struct load_filter *filter
         .sizes = &filter->sizes,
         .hosts = {.kind = "host", .wanted = filter->host},
         .clients = {.kind = "client", .wanted = filter->client},
-        .from_ns = filter->from.given ? resolve(&filter->from, run_start_ns) : INT64_MIN,
-        .to_ns = filter->to.given ? resolve(&filter->to, run_start_ns) : INT64_MAX,
+        .from_ns = filter->from.given ? filter_time_at(&filter->from, run_start_ns) : INT64_MIN,
+        .to_ns = filter->to.given ? filter_time_at(&filter->to, run_start_ns) : INT64_MAX,
     };
 }
 
@@ -429,8 +424,7 @@ static bool cat(const struct cat_given *o, const struct cli_args *args, struct e
     bool ok = capture_out_check(&o->output, e) && look_ahead(o, args, &progress, &ahead, e);
     if (ok) {
         rowfilter_init(&c.filter, &o->filter, ahead.start_ns);
-        if (o->filter.from.is_relative != o->filter.to.is_relative &&
-            c.filter.from_ns >= c.filter.to_ns)
+        if (o->filter.from.given && o->filter.to.given && c.filter.from_ns >= c.filter.to_ns)
             ok = err_set(e, ANALYSIS_TIMES_CROSSED);
         c.filter.hosts.has_exact = ahead.exact_host;
         c.filter.clients.has_exact = ahead.exact_client;

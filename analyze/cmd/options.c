@@ -1,29 +1,11 @@
 #include "analyze/cmd/options.h"
 
 #include "analyze/analysis/run/load.h"
-#include "libcommon/rfc3339.h"
 #include "libcommon/units.h"
 #include "libcommon/visible.h"
 
 #include <math.h>
 #include <string.h>
-
-/* Parses a moment (RFC 3339), or a time into the run. */
-static bool parse_time(const char *text, void *field, struct err *e)
-{
-    struct load_time *t = field;
-    struct err ignored = {0};
-
-    t->given = true;
-    if (rfc3339_parse(text, strlen(text), &t->ns)) {
-        t->is_relative = false;
-        return true;
-    }
-    t->is_relative = true;
-    if (units_parse_duration(text, false, &t->ns, &ignored))
-        return true;
-    return err_set(e, "expected a time such as 2026-11-21T05:41:32Z, or 90s or 1m30s into the run");
-}
 
 void options_say_dropped(const char *line)
 {
@@ -60,9 +42,10 @@ const struct cli_option load_filter_table[] = {
     {"analyze.size", CLI_CUSTOM, offsetof(struct load_filter, sizes), "SIZE",
      .help = "only these sizes: 1MiB, or 1MiB..4MiB", .parse = filter_parse_sizes, .alias = "size"},
     {"from", CLI_CUSTOM, offsetof(struct load_filter, from), "TIME",
-     .help = "only what starts from then on: 10s, or RFC 3339", .parse = parse_time},
+     .help = "only what starts from then on: 10s, 05:41:32, or RFC 3339",
+     .parse = filter_parse_time},
     {"to", CLI_CUSTOM, offsetof(struct load_filter, to), "TIME",
-     .help = "only what starts before: 10s, or RFC 3339", .parse = parse_time},
+     .help = "only what starts before: 10s, 05:41:32, or RFC 3339", .parse = filter_parse_time},
     {0},
 };
 

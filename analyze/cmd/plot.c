@@ -21,13 +21,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MIN_WIDTH    360
-#define MIN_HEIGHT   300
-#define MAX_PIXELS   10000
-#define BASE_FONT_PX 13 /* text that can be read in the smallest picture, as in plots/style.gp */
+#define MIN_WIDTH  360
+#define MIN_HEIGHT 300
+#define MAX_PIXELS 10000
 
 struct size {
     int width, height;
+    double inches; /* width in print; 0: none */
 };
 
 struct plot_given {
@@ -40,7 +40,7 @@ struct plot_given {
     struct cli_list charts;
     struct size size;
     int64_t font_px; /* 0: by the size */
-    bool dark, force;
+    bool dark, force, no_title;
 };
 
 /* Sizes by their use: text has at least 7 points in a column of 3.5 inch, or on a page of text that
@@ -48,7 +48,9 @@ struct plot_given {
 static const struct {
     const char *name;
     struct size size;
-} uses[] = {{"column", {460, 320}}, {"page", {PLOT_WIDTH, PLOT_HEIGHT}}, {"slide", {1600, 900}}};
+} uses[] = {{"column", {460, 380, 3.5}},
+            {"page", {PLOT_WIDTH, PLOT_HEIGHT, 6.5}},
+            {"slide", {1600, 900, 0}}};
 
 /* Parses "860x400" or a use, the size of a picture; other texts are sizes of requests, as in all
  * commands. */
@@ -59,6 +61,7 @@ static bool parse_size(const char *text, void *field, struct err *e)
     struct err ignored = {0};
     int end = 0;
 
+    size->inches = 0;
     for (size_t i = 0; i < sizeof uses / sizeof *uses; i++)
         if (strcmp(text, uses[i].name) == 0) {
             *size = uses[i].size;
@@ -96,8 +99,7 @@ static const struct cli_option output_table[] = {
      .help = "which charts (--help charts lists them); default: all that show something",
      .offered = chart_name},
     {"size", CLI_CUSTOM, 0, "WxH",
-     .help = "size of a picture in pixels, or column, page (the default), slide; 1MiB is "
-             "--analyze.size",
+     .help = "pixels [860x400], or column (3.5 in), page (6.5 in), slide; 1MiB is --analyze.size",
      .parse = parse_size},
     {"font-size", CLI_INT, offsetof(struct plot_given, font_px), "N",
      .help = "height of text in pixels; default: 13, or more in a large picture", .min = 9,
@@ -105,6 +107,8 @@ static const struct cli_option output_table[] = {
     {"dark", CLI_FLAG, offsetof(struct plot_given, dark), .help = "light lines on dark"},
     {"label", CLI_STRING, offsetof(struct plot_given, label), "TEXT",
      .help = "text before every title"},
+    {"no-title", CLI_FLAG, offsetof(struct plot_given, no_title),
+     .help = "no title in the picture: a paper has a caption"},
     {0},
 };
 
@@ -128,9 +132,10 @@ static void put_charts(FILE *f)
         }
     }
     fputs("\nText, lines and gaps grow with --size. It may say what the picture is for:\n"
-          "column (of a paper, 3.5 inch: text of 7 points), page (6.5 inch; the default) or\n"
-          "slide. Or choose --font-size. To restyle a chart, copy the folder\n"
-          "share/s3analyze/plots, change its CHART.gp or style.gp, and draw the .tsv that\n"
+          "column (of a paper), page or slide: PDF and SVG are 3.5 and 6.5 inches wide,\n"
+          "with text of 7 points; PNG has 300 pixels an inch. Or choose --font-size. To\n"
+          "restyle a chart, copy the folder share/s3analyze/plots, change its CHART.gp or\n"
+          "style.gp, and draw the .tsv that\n"
           "lies beside the picture:\n"
           "  gnuplot -c plots/cdf.gp cdf-GET.tsv cdf.pdf 860 400 light\n"
           "or let the variable S3ANALYZE_PLOTS name that folder.\n",
@@ -252,7 +257,7 @@ static bool add_run(struct plot_set *set, const struct cli_args *args, const str
         const struct analysis_options all = load_analysis_options(&filter, &as_usual, &o->input);
         ok = stopping_replay(&replays, &l.d, &all, o->autoterm.dur_ns, o->autoterm.pct, e);
         how->replays = &replays;
-        filter.from = filter.to = (struct load_time){0}; /* the replay has applied these */
+        filter.from = filter.to = (struct filter_time){0}; /* the replay has applied these */
     }
     ok = ok && load_run_analysis(&l.a, &l.d, &filter, &o->analysis, &o->input, false, e) &&
          plot_add_analysis(set, &l.a, how, e);
@@ -412,7 +417,11 @@ static bool draw(const struct cli_args *args, const struct plot_given *o, struct
         .theme = o->dark ? "dark" : "light",
         .width = o->size.width,
         .height = o->size.height,
+        .inches = o->size.inches,
         .font_px = (int)o->font_px,
+        .no_titles = o->no_title,
+        .lists_findings = true,
+        .benchmark_only = o->filter.ops.n == 0 && o->charts.n == 0,
         .force = o->force};
     struct plot_set set = {0};
     struct target t;

@@ -1,5 +1,7 @@
 #include "analyze/data/filter.h"
 
+#include "libcommon/int64.h"
+#include "libcommon/rfc3339.h"
 #include "libcommon/suggest.h"
 
 #include <fnmatch.h>
@@ -87,4 +89,45 @@ bool filter_list_known(struct filter_names names, const char *kind, const char *
                      *name_at(&names, i) != '\0' ? name_at(&names, i) : "(empty)");
     return err_usage(e, "no %s \"%s\" in the capture; it has: %s%s", kind, wanted, list,
                      strlen(list) + 1 == sizeof list ? "..." : "");
+}
+
+bool filter_parse_time(const char *text, void *time, struct err *e)
+{
+    struct filter_time *t = time;
+    char moment[64];
+    bool is_of_day = strlen(text) > 2 && text[2] == ':';
+    int n = snprintf(moment, sizeof moment, "%s%.40s", is_of_day ? "1970-01-01T" : "", text);
+
+    /* As printed a moment has a blank for the T, and no zone: it is UTC. */
+    *t = (struct filter_time){.given = true};
+    if (rfc3339_parse(text, strlen(text), &t->ns))
+        return true;
+    if (n > 10 && moment[10] == ' ')
+        moment[10] = 'T';
+    moment[n++] = 'Z';
+    if (rfc3339_parse(moment, (size_t)n, &t->ns)) {
+        t->is_relative = t->is_of_day = is_of_day;
+        return true;
+    }
+    t->is_relative = true;
+    return units_parse_duration(text, false, &t->ns, &(struct err){0}) ||
+           err_set(e, "expected a time such as 2026-11-21T05:41:32Z or 05:41:32 (UTC), or 90s or "
+                      "1m30s into the run");
+}
+
+int64_t filter_time_at(const struct filter_time *t, int64_t run_start_ns)
+{
+    int64_t second_ns = run_start_ns - run_start_ns % NS_PER_S;
+    int64_t since_ns = t->ns - second_ns % NS_PER_D;
+
+    if (t->is_of_day)
+        return int64_add_clamped(second_ns, since_ns + (since_ns < 0 ? NS_PER_D : 0));
+    return t->is_relative ? int64_add_clamped(run_start_ns, t->ns) : t->ns;
+}
+
+struct units_text filter_time_text(const struct filter_time *t)
+{
+    return t->is_of_day     ? units_format("%.12s UTC", rfc3339_format(t->ns).s + 11)
+           : t->is_relative ? units_format("%s into the run", units_duration(t->ns).s)
+                            : units_format("%s", rfc3339_format(t->ns).s);
 }

@@ -30,6 +30,23 @@ static inline bool filter_size_matches(const struct filter_sizes *sizes, int64_t
     return !sizes->given || (bytes >= sizes->least && bytes <= sizes->most);
 }
 
+/* A point in time: absolute, or ns since the run's first start. A time of day is ns since midnight,
+ * and means the first such time from the run's first second on. */
+struct filter_time {
+    bool given, is_relative, is_of_day; /* of a time of day both are true */
+    int64_t ns;
+};
+
+/* Parses a moment (RFC 3339, or as reports print it: "2026-11-21 05:41:32.5", "05:41:32.5"), or a
+ * duration into the run, into a struct filter_time. */
+bool filter_parse_time(const char *text, void *time, struct err *e);
+
+/* Returns the moment, for a run whose first request starts then. */
+int64_t filter_time_at(const struct filter_time *t, int64_t run_start_ns);
+
+/* "1m30s into the run", "05:41:32.500", or a moment. */
+struct units_text filter_time_text(const struct filter_time *t);
+
 /* Parses "1MiB", "1MiB..4MiB", "1MiB.." or "..4MiB" into a struct filter_sizes. */
 bool filter_parse_sizes(const char *text, void *sizes, struct err *e);
 

@@ -3,8 +3,10 @@
 #include "libcommon/mem.h"
 #include "libcommon/visible.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdbool.h>
+#include <string.h>
 
 /* Longer texts are cut, with an ellipsis, where they are formatted. */
 #define MAX_FORMATTED_BYTES 4096
@@ -32,12 +34,27 @@ static const char *stand_in(const char *s)
     }
 }
 
+const char *html_sign(const char *s)
+{
+    const char *sign = strncmp(s, "+-", 2) == 0 ? "\xC2\xB1" : "\xE2\x86\x92";
+
+    if (strncmp(s, "+-", 2) != 0 && strncmp(s, "->", 2) != 0)
+        return NULL;
+    return s[2] == ':' ||
+                   (s[2] == ' ' && (s[3] == '-' || s[3] == '?' || isdigit((unsigned char)s[3])))
+               ? sign
+               : NULL;
+}
+
 void html_text(FILE *f, const char *s)
 {
     for (size_t n; (n = visible_step(s)) > 0; s += n) {
-        const char *other = stand_in(s);
+        const char *other = stand_in(s), *sign = html_sign(s);
 
-        if (other != NULL)
+        n += sign != NULL;
+        if (sign != NULL)
+            fputs(sign, f);
+        else if (other != NULL)
             fputs(other, f);
         else
             fwrite(s, 1, n, f);

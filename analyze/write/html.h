@@ -6,6 +6,10 @@
 
 #include <stdio.h>
 
+/* Returns the sign that stands for "+-" or "->" before a number, which is all that terminals show;
+ * NULL: there is none at s. */
+const char *html_sign(const char *s);
+
 /* Writes text. Escapes characters that are special in HTML or XML; replaces invisible characters
  * and bytes that are not UTF-8. */
 void html_text(FILE *f, const char *s);

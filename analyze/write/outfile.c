@@ -82,7 +82,7 @@ bool outfile_is_ours(const char *path, enum outfile_replaces kind)
         return strstr(head, "<meta name=\"generator\" content=\"s3analyze ") != NULL;
     case OUTFILE_SERIES:
         return begins(head, "index\top\thost\t") || begins(head, "index,op,host,") ||
-               begins(head, "{\"index\":");
+               begins(head, "{\"index\":") || begins(head, "[{\"index\":");
     case OUTFILE_CHART:
         /* The file begins with a line "# BLOCK" and a line of column names. A capture's first
          * comment is longer than a name. */

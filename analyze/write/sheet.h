@@ -80,8 +80,9 @@ enum text_style sheet_verdict_style(enum exit_code code);
 void sheet_gap(struct sheet *s);
 
 /* Begins a table. Its rows follow; the next entry that is not a row ends it. `align` has one letter
- * per column: l (left), r (right) or w (left, may wrap); a capital marks a detail. `title` "": no
- * title. Columns without any text are not written. */
+ * per column: l (left), r (right), w (left, may wrap) or k (left, a name: stays whole; further
+ * names beside the first column stand in each part of a table that is too wide); a capital marks a
+ * detail. `title` "": no title. Columns without any text are not written. */
 void sheet_table(struct sheet *s, const char *align, const char *title);
 void sheet_headings(struct sheet *s);
 void sheet_row(struct sheet *s, enum text_style style);

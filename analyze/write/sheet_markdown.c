@@ -1,3 +1,4 @@
+#include "analyze/write/html.h"
 #include "analyze/write/sheet.h"
 #include "libcommon/mem.h"
 #include "libcommon/visible.h"
@@ -9,7 +10,12 @@
 static void put_text(FILE *f, const char *s)
 {
     for (size_t step; (step = visible_step(s)) > 0; s += step) {
-        if (visible_length(s) == 0)
+        const char *sign = html_sign(s);
+
+        step += sign != NULL;
+        if (sign != NULL)
+            fputs(sign, f);
+        else if (visible_length(s) == 0)
             for (size_t i = 0; i < step; i++)
                 fprintf(f, "\\\\x%02x", (unsigned char)s[i]);
         else if (*s == '<')

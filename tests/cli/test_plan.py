@@ -42,6 +42,14 @@ class Plan(CliTest):
         self.assertRegex(said[-1], r"The assertions are met up to 29\d.\d requests/s and missed at 30\d.\d, [34].\d* % apart; both "
                                    r"ends are confirmed \(\d+ runs\)[.]")
         self.assertEqual(self.answer(status=0), said[-1])
+        # The chart has a line at the limit and one at the answer, and a key of what there is.
+        page = self.tmp / "page.html"
+        self.s3analyze("plan", "--html", page, self.folder)
+        drawn = page.read_text().split("<svg", 1)[1].split("</svg>")[0]
+        self.assertIn(">p50&lt;20ms<", drawn.replace(" ", "").replace("\n", ""))
+        self.assertRegex(drawn, r"29\d\.\d/s")
+        self.assertIn("response time, ms", drawn)
+        self.assertNotIn("undecided", drawn)
 
     def test_capacity_with_too_few_runs(self):
         self.begin("capacity", "--slo", "p50<20ms", "--max-runs", "3")
@@ -143,7 +151,7 @@ class Plan(CliTest):
             pass
         said = self.answer(status=0)
         self.assertTrue(said.startswith("2 runs at 2 levels. Errors: up to 30.00 % of the requests of a run. "), said)
-        self.assertEqual(said.count(" 99% Errors "), 2)
+        self.assertEqual(said.count(" p99 Errors "), 2)
         self.assertEqual(said.count(" 30.00%"), 2)
         self.assertNotIn("not what was asked", said)
         runs = self.s3analyze("plan", "--json", self.folder).json()["runs"]
@@ -171,7 +179,7 @@ class Plan(CliTest):
                 said = self.answer(status=None)
                 self.assertIn(" after 4 runs, judged 0 times; ", said)
                 self.assertIn(says, said)
-                self.assertIn("Run Side Offered Reached/s 50% 99% Errors 1 before - ", said)
+                self.assertIn("Run Side Offered Reached/s p50 p99 Errors 1 before - ", said)
 
     def test_ab_of_a_store_that_dies(self):
         """Half of each run fails: it is worse by throughput; percentiles of the other half decide nothing."""

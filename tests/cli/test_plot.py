@@ -107,7 +107,7 @@ class Plot(CliTest):
                                 status=None).json()
         get = next(o for o in report["operations"] if o["op"] == "GET")
         rows = {r["name"].removesuffix(" *"): r for r in blocks(out / "compare-change.tsv")["rows"]}
-        for name, metric in (("GET Objects/s", "objects"), ("GET 50%", "p50")):
+        for name, metric in (("GET Objects/s", "objects"), ("GET p50", "p50")):
             m = next(m for m in get["metrics"] if m["metric"] == metric and m["host"] is None)
             self.assertTrue(same_number(m["ratio"], 1 + number(rows[name]["change_pct"]) / 100))
             self.assertTrue(same_number(m["ratio_lo"], 1 + number(rows[name]["lo_pct"]) / 100))
@@ -500,6 +500,18 @@ class Sizes(CliTest):
     def sized(self, size):
         self.texts('--size', size)
         return (self.tmp / 'latency.svg').read_text()
+
+    def test_print(self):
+        """Column and page have a width in inches; a PNG says how many pixels an inch has."""
+        for name, inches in ('column', 3.5), ('page', 6.5):
+            files = {form: self.tmp / f'{name}.{form}' for form in ('svg', 'png', 'pdf')}
+            for path in files.values():
+                self.s3analyze('plot', '-f', '--size', name, '--no-title', '--chart', 'cdf', '--out', path, capture('get-g4'))
+            self.assertIn(f'<svg width="{inches}in" ', files['svg'].read_text())
+            png = files['png'].read_bytes()
+            self.assertEqual(int.from_bytes(png[16:20], 'big'), 300 * inches)
+            self.assertEqual(png[33:54].hex(), '000000097048597300002e2300002e230178a53f76')
+            self.assertIn(b'MediaBox [ 0 0 %d ' % (72 * inches), files['pdf'].read_bytes())
 
     def test_text_grows_with_the_picture(self):
         tool('gnuplot')

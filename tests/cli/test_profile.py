@@ -13,6 +13,7 @@ import xml.etree.ElementTree as xml
 import zipfile
 import zlib
 
+from browser import FAULTS, Browser
 from capgen import START, row, text
 from harness import TESTDATA, CliTest, run
 from oracle import SECOND
@@ -317,7 +318,7 @@ class Cost(Profile):
         rest = ("x.com/y.f",)
         old = self.run_of("old", {rest: 30 * 10**9, ("hash/crc64.update",): 5 * 10**9, tls: 5 * 10**9}, 1000)
         new = self.run_of("new", {rest: 60 * 10**9, ("hash/crc64.update",): 20 * 10**9, tls: 18 * 10**9}, 2000)
-        said = r"GET costs 49ms of server CPU, was 40ms: \+23 %, in crc64 and TLS\n"
+        said = r"GET costs 49ms of server CPU, was 40ms: \+22.5 %, in crc64 and TLS\n"
         r = self.profile("diff", old, new)
         self.assertRegex(r.err, said)
         self.assertNotIn("costs", r.out)
@@ -326,7 +327,7 @@ class Cost(Profile):
     def test_noise_is_no_change(self):
         old = self.run_of("old", {("f",): 10**9}, 1000)
         new = self.run_of("new", {("f",): 10**9 + 10**8}, 1000)
-        self.assertIn("+10 %, less than the noise of", self.profile("diff", old, new).err)
+        self.assertIn("+10.0 %, less than the noise of", self.profile("diff", old, new).err)
 
     def test_given_capture_and_mixed_run(self):
         path = self.run_of("a", {("f",): 10**9}, 1000)
@@ -383,6 +384,30 @@ class Flame(Profile):
         self.assertIn("a: 2s, 100% of all; was 1s: +1s", self.boxes(out))
         self.assertIn("gone: 0, 0% of all; was 1s: -1s", self.boxes(out))
 
+    def test_zoom_and_search(self):
+        """Of 4 s main, a has 3 s, of which its own b has 1 s."""
+        file, page = self.tmp / "a.pprof", self.tmp / "a.html"
+        file.write_bytes(Proto({("b", "a", "main"): 10**9, ("a", "main"): 2 * 10**9, ("other", "main"): 10**9}).bytes)
+        self.profile("flame", "--out", page, file)
+        shown = ("[...document.querySelectorAll('svg.flame g')].filter(g => g.style.display !== 'none')"
+                 ".map(g => g.querySelector('title').textContent.split(':')[0])")
+        says = "document.querySelector('.flame-tools span').textContent"
+        with Browser() as browser:
+            for width in 1280, 390:
+                opened = browser.open(page, width=width)
+                self.assertEqual(opened.evaluate(FAULTS), [])
+                self.assertEqual(sorted(opened.evaluate(shown)), ["a", "all", "b", "main", "other"])
+                opened.evaluate("(() => { const i = document.querySelector('input[type=search]'); i.value = 'B'; "
+                                "i.dispatchEvent(new Event('input')); })()")
+                self.assertEqual(opened.evaluate(says), " 1 boxes, 25 % of the width")
+                opened.evaluate("document.querySelector('input[type=search]').dispatchEvent("
+                                "new KeyboardEvent('keydown', {key: 'Enter'}))")
+                self.assertEqual(sorted(opened.evaluate(shown)), ["a", "all", "b", "main"])
+                self.assertEqual(opened.evaluate(says), " b: 1s, 25.00% of all")
+                opened.evaluate("dispatchEvent(new KeyboardEvent('keydown', {key: 'Escape'}))")
+                self.assertEqual(len(opened.evaluate(shown)), 5)
+                self.assertEqual(opened.messages, [])
+
     def test_page_needs_nothing_else(self):
         page = self.tmp / "a.html"
         for _ in range(2):  # our own page may be replaced
@@ -390,6 +415,7 @@ class Flame(Profile):
         html = page.read_text()
         self.assertIn('<svg xmlns="http://www.w3.org/2000/svg" class="flame"', html)
         self.assertNotRegex(html, r'(src|href)="(?!data:|#)')
+        self.assertIn("Flame graph of cpu: ", html)
         other = self.tmp / "mine.html"
         other.write_text("mine")
         self.profile("flame", "--out", other, profile("cpu-1"), status=1)

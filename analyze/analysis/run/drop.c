@@ -45,16 +45,15 @@ struct left_out_part analysis_left_out(const struct analysis *a, size_t i)
 bool drop_early_and_late(struct plan *p, struct err *e)
 {
     const struct analysis_options *o = &p->a->options;
-    if (o->skip_ns <= 0 && !o->has_from && !o->has_to)
+    if (o->skip_ns <= 0 && !o->from.given && !o->to.given)
         return true;
     int64_t run_start_ns = p->a->run_start_ns;
     struct scan_keep window = SCAN_KEEP_ALL;
-    if (o->has_from)
-        window.from_ns =
-            o->from_is_relative ? int64_add_clamped(run_start_ns, o->from_ns) : o->from_ns;
-    if (o->has_to)
-        window.last_ns = int64_add_clamped(o->to_ns, (o->to_is_relative ? run_start_ns : 0) - 1);
-    if (p->n > 0 && o->has_from && o->has_to && window.last_ns < window.from_ns)
+    if (o->from.given)
+        window.from_ns = filter_time_at(&o->from, run_start_ns);
+    if (o->to.given)
+        window.last_ns = int64_add_clamped(filter_time_at(&o->to, run_start_ns), -1);
+    if (p->n > 0 && o->from.given && o->to.given && window.last_ns < window.from_ns)
         return err_set(e, ANALYSIS_TIMES_CROSSED);
     for (size_t k = 0; k < p->n; k++) {
         struct scan_keep *keep = &p->entries[k].keep;
@@ -72,7 +71,7 @@ bool drop_early_and_late(struct plan *p, struct err *e)
         return false;
     return p->n == 0 || count_rows(p) > 0 ||
            err_set(e, "%s: no requests: %s all %s off", p->d->inputs[0].path,
-                   o->has_from || o->has_to ? "--from and --to cut" : "--skip cuts",
+                   o->from.given || o->to.given ? "--from and --to cut" : "--skip cuts",
                    units_count(p->a->left_out.by_times).s);
 }
 

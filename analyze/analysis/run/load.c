@@ -15,7 +15,7 @@ bool load_check_times(const struct load_filter *f, struct err *e)
 {
     /* A moment and a time into the run can be compared only once the run's start is known. */
     if (!f->from.given || !f->to.given || f->from.is_relative != f->to.is_relative ||
-        f->from.ns < f->to.ns)
+        f->from.is_of_day || f->to.is_of_day || f->from.ns < f->to.ns)
         return true;
     return err_set(e, ANALYSIS_TIMES_CROSSED);
 }
@@ -108,12 +108,8 @@ struct analysis_options load_analysis_options(const struct load_filter *filter,
     return (struct analysis_options){
         .segment_ns = analysis->segment_ns,
         .skip_ns = analysis->skip_ns,
-        .has_from = filter->from.given,
-        .has_to = filter->to.given,
-        .from_is_relative = filter->from.is_relative,
-        .to_is_relative = filter->to.is_relative,
-        .from_ns = filter->from.ns,
-        .to_ns = filter->to.ns,
+        .from = filter->from,
+        .to = filter->to,
         .range = (enum range_kind)analysis->range,
         .co_interval_ns = analysis->co_interval_ns,
         .depth = analysis->depth,
@@ -199,7 +195,7 @@ bool load_run_analysis(struct analysis *a, struct dataset *d, const struct load_
     bool ok = mem_cleared(&cut_ns, n, e);
     while (ok && analysis->steady && drop_warm_up(a, d, cut_ns)) {
         /* The first analysis has already applied these options. */
-        how.has_from = how.has_to = false;
+        how.from.given = how.to.given = false;
         how.skip_ns = 0;
         int64_t run_start_ns = a->run_start_ns;
         struct left_out before = a->left_out;

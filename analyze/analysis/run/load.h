@@ -21,18 +21,12 @@ struct load_input {
     void (*say_dropped)(const char *line);
 };
 
-/* A point in time: absolute, or ns since the run's first start. */
-struct load_time {
-    bool given, is_relative;
-    int64_t ns;
-};
-
 /* Selects the requests to take. */
 struct load_filter {
     struct cli_list ops;
     const char *host, *client; /* exact name, else glob; NULL: all */
     struct filter_sizes sizes;
-    struct load_time from, to;
+    struct filter_time from, to;
 };
 
 /* How to analyse the requests. */

@@ -2,6 +2,7 @@
 
 #include "analyze/analysis/run/analysis.h"
 #include "analyze/data/slices.h"
+#include "analyze/summary/model/role.h"
 #include "analyze/summary/sets/scan.h"
 #include "libcommon/attribution.h"
 #include "libcommon/int64.h"
@@ -96,6 +97,7 @@ static bool replay_all(struct stopping *s, const struct analysis *a, struct data
     for (size_t k = 0; ok && !a->mixed && k < a->n_operations; k++) {
         struct stopping_op *op = &s->ops[s->n_ops++];
         op->op = a->operations[k].op;
+        op->is_beside = !role_is_benchmark(a->operations[k].role);
         tables[0] = dataset_table(d, op->op);
         ok = tables[0] == NULL || replay_op(op, tables, 1, dur_ns, pct, e);
     }
@@ -167,7 +169,7 @@ bool stopping_run(struct stopping *s, struct dataset *d, const struct analysis_o
         return false;
     how.depth = ANALYSIS_TOTALS;
     how.range = RANGE_AUTO;
-    how.has_from = how.has_to = false; /* the first analysis has applied them */
+    how.from.given = how.to.given = false; /* the first analysis has applied them */
     bool ok = analysis_run(&a, d, &how, e) && rate_all(s, &a, e);
     analysis_free(&a);
     return ok;

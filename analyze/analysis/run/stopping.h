@@ -15,6 +15,7 @@
 
 struct stopping_op {
     const char *op; /* owned by the dataset; "" for a mixed run as a whole */
+    bool is_beside; /* it prepared the benchmark, or cleaned up after it */
     int64_t dur_ns;
     double pct;
     struct autoterm_stop stop;

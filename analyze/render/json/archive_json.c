@@ -67,6 +67,8 @@ static void put_rows(struct json_out *w, const struct columns_table *t)
             struct columns_value v = columns_get(&t->rows[k], &columns[i]);
 
             put_value(w, &columns[i], &v);
+            if (columns[i].form == COLUMNS_SIZE)
+                JSON_PUT(w, "size_bytes", v.number.value);
         }
         JSON_PUT(w, "of_response_time", t->rows[k].op->of_response);
         JSON_PUT(w, "has_problem", r->kept.has_problem);

@@ -127,17 +127,18 @@ static void put_meta(FILE *f, const char *what, const char *content)
 bool html_page_begin(FILE *f, const struct html_charts *c, const char *title, const char *says,
                      struct err *e)
 {
-    struct sha256_base64 script;
+    struct sha256_base64 script, flame;
 
-    if (!sha256_text_base64(page_js, strlen(page_js), &script, e))
+    if (!sha256_text_base64(page_js, strlen(page_js), &script, e) ||
+        !sha256_text_base64(flame_js, strlen(flame_js), &flame, e))
         return false;
     fprintf(f,
             "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
             "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
             "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
             "style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; "
-            "script-src 'sha256-%s'\">\n",
-            script.s);
+            "script-src 'sha256-%s' 'sha256-%s'\">\n",
+            script.s, flame.s);
     fprintf(f, "<meta name=\"generator\" content=\"s3analyze %s\">\n", version_string);
     fputs("<link rel=\"icon\" href=\"data:,\">\n", f);
     html_element(f, "title", "%s", title);

@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* page.css and page.js, which the build makes strings of. */
-extern const char page_css[], page_js[];
+/* page.css, page.js, and flame.js of pages with a flame graph, which the build makes strings of. */
+extern const char page_css[], page_js[], flame_js[];
 
 /* Charts drawn for a page, in a temporary folder. */
 struct html_charts {

@@ -12,15 +12,21 @@ static bool put_profile(const struct profile_run *r, size_t type, FILE *f, struc
     profile_cost_line(&s, &r->p, r->loads);
     if (!html_page_sheet(&s, f, "server", e))
         return false;
-    fputs("<figure>\n", f);
+    profile_sum_line(&s, &r->p, type);
+    if (!html_page_sheet(&s, f, "server", e))
+        return false;
+    fputs("<figure>\n<div class=\"flames\">\n", f);
     if (!profile_write_flame(&r->p, type, f, e))
         return false;
-    fputs(r->p.has_base ? "<figcaption>The width of a box is that of both sides together: red is "
-                          "more than before, blue is less. Callers are above.</figcaption>"
-                        : "<figcaption>The width of a box is what a function and all it calls "
-                          "take. Callers are above.</figcaption>",
+    fputs("</div>\n", f);
+    fputs(r->p.has_base
+              ? "<figcaption><small>The width of a box is that of both sides together: red is "
+                "more than before, blue is less. Callers are above. A click enlarges a "
+                "box.</small></figcaption>"
+              : "<figcaption><small>The width of a box is what a function and all it calls "
+                "take. Callers are above. A click enlarges a box.</small></figcaption>",
           f);
-    fputs("</figure>\n", f);
+    fprintf(f, "</figure>\n<script>%s</script>\n", flame_js);
     profile_cost_parts(&s, &r->p, r->loads);
     profile_run_nodes(&s, r);
     return html_page_sheet(&s, f, "server", e);

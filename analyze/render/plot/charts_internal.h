@@ -120,9 +120,9 @@ void plot_names_rest(const struct plot_names *names, const char *name, char *out
 /* Returns the folder of the scripts, which the caller frees. NULL: *e says what is missing. */
 char *plot_scripts(struct err *e);
 
-/* Copies the picture at `from` to `path`, gives it its title and the size at which it is shown, in
- * pixels. */
+/* Copies the picture at `from` to `path`, gives it its title and the size at which it is shown: in
+ * pixels, or `inches` wide if that is not 0. */
 bool plot_svg_finish(const char *from, const char *path, const char *title, int width, int height,
-                     struct err *e);
+                     double inches, struct err *e);
 
 #endif

@@ -86,7 +86,7 @@ static bool put_traces(FILE *f, const struct op_chart *x, bool is_after, double 
     double *v;
     if (!mem_new(&v, n_runs, NULL))
         return false;
-    plot_out_block(f, is_after ? "after_median" : "before_median", "t_s rate");
+    plot_out_block(f, is_after ? "after_median" : "before_median", "t_s rate lo hi");
     for (size_t k = 0;; k++) {
         size_t n = 0;
         for (size_t i = 0; i < x->traces->n; i++) {
@@ -98,8 +98,9 @@ static bool put_traces(FILE *f, const struct op_chart *x, bool is_after, double 
         }
         if (n == 0 || 2 * n < n_runs)
             break;
-        plot_out_row(f, "rr", ((double)from_ns + ((double)k + .5) * (double)length_ns) / 1e9,
-                     stats_sort_median(v, n));
+        double median = stats_sort_median(v, n);
+        plot_out_row(f, "rrrr", ((double)from_ns + ((double)k + .5) * (double)length_ns) / 1e9,
+                     median, v[n / 4], v[n - 1 - n / 4]);
     }
     free(v);
     return true;
@@ -437,8 +438,9 @@ static bool write_change(FILE *f, const void *ctx, const char *title)
                          direction(m), name, words.change);
         }
     }
-    plot_out_block(f, "chart", "title zero_unix t_min t_max n least most");
-    plot_out_row(f, "srrrirr", title, 0.0, 0.0, 1.0, (int64_t)n, least, most);
+    plot_out_block(f, "chart", "title zero_unix t_min t_max n least most before after");
+    plot_out_row(f, "srrrirrss", title, 0.0, 0.0, 1.0, (int64_t)n, least, most, c->before.name,
+                 c->after.name);
     return true;
 }
 
@@ -478,7 +480,9 @@ static const struct compare_kind kinds[] = {
       .write = write_change},
      .is_shown = is_drawn},
     {{"compare-throughput", "throughput over time",
-      "Both sides from their start on. Each run is thin, the median of the runs is thick.",
+      "Both sides from their start on: the median of the runs, and a band from their lower to "
+      "their "
+      "upper quartile. Of fewer than four runs each is a thin line.",
       .write = write_throughput},
      .has_data = has_traces},
     {{"compare-spectrum", "latency percentiles",
@@ -545,6 +549,7 @@ bool plot_add_compare(struct plot_set *s, const struct compare *c, const struct 
         end = first + 1;
     }
     for (size_t k = first; ok && k < end; k++)
-        ok = add_op(s, &(struct op_chart){c, &c->ops[k], traces}, o, e);
+        ok = (o->benchmark_only && o->stem == NULL && !role_is_benchmark(c->ops[k].role)) ||
+             add_op(s, &(struct op_chart){c, &c->ops[k], traces}, o, e);
     return ok;
 }

@@ -72,6 +72,7 @@ struct plot_data {
     const struct analysis *a;            /* borrowed */
     int index;                           /* of the operation; -1: all together */
     const char *op;                      /* "" : all together */
+    bool lists_findings;                 /* their sentences, too */
     const struct throughput *shown;      /* throughput_shown; not NULL; may be absent */
     const struct segments *segments;     /* not NULL; may be absent */
     const struct statistics *statistics; /* NULL: none */

@@ -20,7 +20,7 @@ static bool span_of(const struct plot_data *p, const struct finding *f, int64_t 
 static void put_finding(FILE *f, const struct plot_data *p, const struct finding *x, size_t number,
                         int64_t start_ns, int64_t end_ns)
 {
-    char text[64];
+    char text[96];
     const struct finding_kind *of = x->kind;
     enum event_kind kind = of->is_beginning ? EVENT_WARM_UP
                            : x->has_start && x->has_end && x->period_ns == 0 &&
@@ -30,14 +30,18 @@ static void put_finding(FILE *f, const struct plot_data *p, const struct finding
     bool is_step = of->is_step && !of->is_beginning;
 
     if (is_step && isfinite(x->ratio))
-        snprintf(text, sizeof text, "%zu: %s %+.0f %%", number, of->name, 100 * (x->ratio - 1));
+        snprintf(text, sizeof text, "%zu: %s %s %%", number, of->name,
+                 units_change(100 * (x->ratio - 1)).s);
     else
         snprintf(text, sizeof text, "%zu: %s", number, of->name);
     for (char *c = text; *c != '\0'; c++)
         if (*c == '-' && c[1] >= 'a')
             *c = ' ';
     int64_t at_ns = x->has_start || kind == EVENT_WARM_UP ? start_ns : end_ns;
-    plot_out_row(f, "irrs", (int64_t)kind, plot_data_t_s(p, at_ns), plot_data_t_s(p, end_ns), text);
+    char says[160];
+    snprintf(says, sizeof says, "%zu: %s", number, x->sentence);
+    plot_out_row(f, "irrss", (int64_t)kind, plot_data_t_s(p, at_ns), plot_data_t_s(p, end_ns), text,
+                 p->lists_findings ? says : "");
 }
 
 static int64_t first_error_ns(const struct plot_data *p)
@@ -54,23 +58,21 @@ static int64_t first_error_ns(const struct plot_data *p)
 
 void plot_events_put(FILE *f, const struct plot_data *p)
 {
-    int64_t first_ns = first_error_ns(p), near_ns = (p->course.end_ns - p->course.start_ns) / 100;
-    int64_t start_ns, end_ns;
+    int64_t first_ns = first_error_ns(p), start_ns, end_ns;
     size_t n = 0;
 
-    plot_out_block(f, "events", "kind from_s to_s text");
-    plot_out_row(f, "irrs", (int64_t)EVENT_NONE, 0.0, 0.0, "");
+    plot_out_block(f, "events", "kind from_s to_s text sentence");
+    plot_out_row(f, "irrss", (int64_t)EVENT_NONE, 0.0, 0.0, "", "");
     for (size_t i = 0; i < p->a->findings.n && n < MAX_EVENTS; i++) {
         const struct finding *x = &p->a->findings.v[i];
         if (!span_of(p, x, &start_ns, &end_ns))
             continue;
         put_finding(f, p, x, i + 1, start_ns, end_ns);
         n++;
-        if (x->kind->table == FINDING_IN_ERRORS && first_ns > start_ns - near_ns &&
-            first_ns < start_ns + near_ns)
+        if (x->kind->table == FINDING_IN_ERRORS)
             first_ns = INT64_MAX;
     }
     if (first_ns != INT64_MAX)
-        plot_out_row(f, "irrs", (int64_t)EVENT_MOMENT, plot_data_t_s(p, first_ns),
-                     plot_data_t_s(p, first_ns), "first error");
+        plot_out_row(f, "irrss", (int64_t)EVENT_MOMENT, plot_data_t_s(p, first_ns),
+                     plot_data_t_s(p, first_ns), "first error", "");
 }

@@ -21,6 +21,10 @@
 
 #define NARROW_WIDTH 380
 
+/* Print takes 300 pixels an inch. */
+#define PNG_DPI    300
+#define PNG_HEADER 33
+
 extern char **environ;
 
 /* A running gnuplot: its messages go to `said`, its picture to the file `aside`. */
@@ -156,14 +160,46 @@ struct job {
     int width, height;
 };
 
+static bool is_print_png(const struct plot_options *o)
+{
+    return o->inches > 0 && strcasecmp(o->format, "png") == 0;
+}
+
+/* Says in a PNG that it has 300 pixels an inch: a chunk pHYs (of the PNG specification, third
+ * edition) behind the header, which takes 33 bytes. */
+static bool add_density(const char *path, struct err *e)
+{
+    static const unsigned char density[] = {0,    0,    0, 9,    'p',  'H',  'Y',
+                                            's',  0,    0, 0x2E, 0x23, 0,    0,
+                                            0x2E, 0x23, 1, 0x78, 0xA5, 0x3F, 0x76};
+    char *text = NULL;
+    size_t n = 0, n_read;
+    char part[4096];
+    FILE *in = fopen(path, "r+"), *copy = open_memstream(&text, &n);
+    bool ok = in != NULL && copy != NULL;
+
+    while (ok && (n_read = fread(part, 1, sizeof part, in)) > 0)
+        fwrite(part, 1, n_read, copy);
+    ok = copy != NULL && fclose(copy) == 0 && ok && n > PNG_HEADER &&
+         fseek(in, PNG_HEADER, SEEK_SET) == 0 &&
+         fwrite(density, 1, sizeof density, in) == sizeof density &&
+         fwrite(text + PNG_HEADER, 1, n - PNG_HEADER, in) == n - PNG_HEADER;
+    ok = in != NULL && fclose(in) == 0 && ok;
+    free(text);
+    return ok || err_errno(e, errno, "cannot write %s", path);
+}
+
 /* Waits for gnuplot and moves the picture to its place. An SVG gets its title, in place of
  * gnuplot's name. */
 static bool finish(struct child *c, const struct job *j, struct err *e)
 {
     bool ok = has_drawn(c, j->picture, e), is_svg = strcasecmp(j->options->format, "svg") == 0;
 
+    if (ok && is_print_png(j->options))
+        ok = add_density(c->aside, e);
     if (ok && is_svg)
-        ok = plot_svg_finish(c->aside, j->picture, j->of->title, j->width, j->height, e);
+        ok = plot_svg_finish(c->aside, j->picture, j->of->title, j->width, j->height,
+                             j->options->inches, e);
     else if (ok)
         ok =
             rename(c->aside, j->picture) == 0 || err_errno(e, errno, "cannot write %s", j->picture);
@@ -193,22 +229,28 @@ static bool aside_path(char **path, const char *picture, struct err *e)
     return true;
 }
 
-/* Starts gnuplot, which gets nothing but paths and sizes on its command line. */
+/* Starts gnuplot, which gets nothing but paths and sizes on its command line. A PNG for print has
+ * as many pixels as its inches need, and text that grows with them. */
 static bool start_drawing(const struct job *j, struct child *c, struct err *e)
 {
-    char width[16], height[16], font[16];
+    const struct plot_options *o = j->options;
+    char width[16], height[16], font[16], inches[16];
     char *script = NULL, *data = NULL;
+    double grows = is_print_png(o) ? o->inches * PNG_DPI / j->width : 1;
 
     bool ok = aside_path(&c->aside, j->picture, e) &&
               mem_format(&script, e, "%s/%s.gp", j->scripts, j->of->chart) &&
               mem_format(&data, e, "%s%s", plain(j->of->data), j->of->data);
-    snprintf(width, sizeof width, "%d", j->width);
-    snprintf(height, sizeof height, "%d", j->height);
-    snprintf(font, sizeof font, "%d", j->options->font_px);
+    snprintf(width, sizeof width, "%.0f", grows * j->width);
+    snprintf(height, sizeof height, "%.0f", grows * j->height);
+    snprintf(font, sizeof font, "%g",
+             grows * (o->font_px == 0 && grows != 1 ? BASE_FONT_PX : o->font_px));
+    snprintf(inches, sizeof inches, "%g", o->inches);
     if (ok) {
-        char *argv[] = {
-            "gnuplot", "-d", "-c", script, data, c->aside, width, height, (char *)j->options->theme,
-            font,      NULL};
+        char *argv[] = {"gnuplot", "-d",   "-c",
+                        script,    data,   c->aside,
+                        width,     height, (char *)j->options->theme,
+                        font,      inches, NULL};
         ok = start(c, argv, e);
     }
     free(script);

@@ -72,6 +72,17 @@ struct percentile {
     double nines, ms, lo_ms, hi_ms; /* NAN: no limit */
 };
 
+/* Returns the exact value of the report where it has that percentile; else `ms`, that of a bucket.
+ */
+static double exact_ms(const struct plot_sample *s, double nines, double ms)
+{
+    for (size_t i = 0; i + 1 < PLOT_DATA_N_MARKS; i++)
+        if (s->mark_ns[i] != PLOT_DATA_UNKNOWN && s->mark_ns[i] > 0 &&
+            fabs(nines_of(plot_data_mark_pct[i] / 100) - nines) < .5 / SPECTRUM_STEPS)
+            return (double)s->mark_ns[i] / 1e6;
+    return ms;
+}
+
 /* Returns *n percentiles with their confidence limits, which are order statistics (section 7 of
  * docs/how-the-numbers-are-made.md). The caller frees them. NULL: there are none (*n 0), or out of
  * memory. */
@@ -104,9 +115,10 @@ static struct percentile *percentiles_of(const struct plot_sample *s,
             last_lo = a > last_lo ? a : last_lo;
             last_hi = b > last_hi ? b : last_hi;
         }
-        v[i] = (struct percentile){nines, ms_at(&value, rank > 0 ? rank : 1),
-                                   has_band ? ms_at(&lo, last_lo) : NAN,
-                                   has_band ? ms_at(&hi, last_hi) : NAN};
+        double ms = ms_at(&value, rank > 0 ? rank : 1);
+        v[i] =
+            (struct percentile){nines, exact_ms(s, nines, ms), has_band ? ms_at(&lo, last_lo) : NAN,
+                                has_band ? ms_at(&hi, last_hi) : NAN};
     }
     return v;
 }

@@ -6,7 +6,10 @@
 
 static bool has_host(const struct plot_data *p)
 {
-    return p->hosts.n > 0;
+    for (size_t h = 0; h < p->hosts.n; h++)
+        if (p->hosts.v[h].mean > 0)
+            return true;
+    return false;
 }
 
 static bool has_hosts(const struct plot_data *p, const struct plot_data *all)

@@ -19,6 +19,21 @@ static double value_of(const struct plan_run *r, enum mark of)
     return r->why_not == NULL && v[of] > 0 ? v[of] : NAN;
 }
 
+/* Writes where lines stand: across at the limits of the assertions, upright at the answer. */
+static void put_lines(FILE *f, const struct plan_chart *x)
+{
+    const struct plan *p = x->plan;
+
+    plot_out_block(f, "lines", "is_upright at text");
+    plot_out_row(f, "irs", (int64_t)0, NAN, "");
+    for (size_t i = 0; x->first == P50 && i < p->slo.n; i++)
+        if (p->slo.v[i].figure == SLO_TIME)
+            plot_out_row(f, "irs", (int64_t)0, p->slo.v[i].limit / 1e6, p->slo.v[i].text);
+    if (p->asked.kind == PLAN_CAPACITY && p->found.met > 0)
+        plot_out_row(f, "irs", (int64_t)1, p->found.met,
+                     units_format("%s/s", units_rate(p->found.met).s).s);
+}
+
 static bool write_chart(FILE *f, const void *ctx, const char *title)
 {
     const struct plan_chart *x = ctx;
@@ -32,6 +47,7 @@ static bool write_chart(FILE *f, const void *ctx, const char *title)
                 plot_out_row(f, "rrii", p->runs[i].point.level, value_of(&p->runs[i], m),
                              (int64_t)(m == P99),
                              (int64_t)(is_judged ? p->runs[i].verdict : SLO_MET));
+    put_lines(f, x);
     plot_out_block(f, "chart", "title zero_unix t_min t_max is_judged unit level");
     plot_out_row(f, "srrriss", title, 0.0, 0.0, 1.0, (int64_t)is_judged,
                  x->first == REACHED ? "requests/s" : "ms",
@@ -47,7 +63,8 @@ static bool add(struct plot_set *s, const struct plan_chart *x, const struct plo
         .title = x->first == REACHED ? "throughput by level" : "response time by level",
         .caption = x->first == REACHED
                        ? "A mark for each run that counts. Both axes are logarithmic."
-                       : "Median and 99th percentile of each run that counts.",
+                       : "Median and 99th percentile of each run that counts. A line across is a "
+                         "limit that was asked for, an upright one the answer.",
         .write = write_chart,
         .stem = x->first == REACHED ? "plan-throughput" : "plan-latency",
         .height = 360,

@@ -210,6 +210,7 @@ static bool add_charts(struct plot_set *s, struct plot_data *p, const struct plo
                        const struct plot_options *o, struct err *e)
 {
     bool ok = true;
+    p->lists_findings = o->lists_findings;
     p->replay = o->replays != NULL ? stopping_of(o->replays, p->op) : NULL;
     for (size_t i = 0; ok && p->n_rows > 0 && plot_kinds[i] != NULL; i++) {
         const struct plot_kind *kind = plot_kinds[i];

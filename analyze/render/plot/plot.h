@@ -15,6 +15,7 @@
 #define PLOT_WIDTH         860
 #define PLOT_HEIGHT        400
 #define PLOT_NARROW_HEIGHT 350
+#define BASE_FONT_PX       13 /* text that can be read in the smallest picture */
 
 struct plot_options {
     const char *folder;        /* for data and pictures */
@@ -26,9 +27,11 @@ struct plot_options {
     bool benchmark_only;            /* not of operations that ran before it, to prepare it */
     const bool *operations;         /* which are drawn, one for each; NULL: all */
     bool no_titles;                 /* pictures without a title, for a report that has its own */
+    bool lists_findings;            /* below pictures that number them */
     const char *format;             /* "svg", "png", "pdf", in any case */
     const char *theme;              /* "light", "dark" */
     int width, height;              /* pixels; 0: as suits the chart */
+    double inches;                  /* width in print; 0: none, the pixels say all */
     int font_px;                    /* height of text; 0: as suits the size */
     bool with_narrow;               /* each drawn a second time, for narrow screens */
     bool with_readings;             /* values for a page's script */

@@ -140,7 +140,7 @@ static int64_t put_fine(FILE *f, const struct plot_data *p)
 static bool has_rates(const struct plot_data *p)
 {
     for (size_t i = 0; i < p->n_rows; i++)
-        if (!isnan(p->rows[i].objects))
+        if (p->rows[i].objects > 0)
             return true;
     return false;
 }

@@ -246,14 +246,15 @@ static bool put_picture(struct copying *c, const char *path, const char *beginni
 }
 
 bool plot_svg_finish(const char *from, const char *path, const char *title, int width, int height,
-                     struct err *e)
+                     double inches, struct err *e)
 {
     struct outfile out;
     char beginning[128];
 
     snprintf(beginning, sizeof beginning,
-             "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<svg width=\"%d\" height=\"%d\" ", width,
-             height);
+             "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<svg width=\"%.6g%s\" height=\"%.6g%s\" ",
+             inches > 0 ? inches : width, inches > 0 ? "in" : "",
+             inches > 0 ? inches * height / width : height, inches > 0 ? "in" : "");
     return outfile_open(&out, path, OUTFILE_ANYTHING, e) &&
            outfile_finish(&out,
                           put_picture(&(struct copying){.f = out.f}, from, beginning, title, e), e);

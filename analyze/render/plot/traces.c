@@ -8,14 +8,15 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define MIN_STEPS 50 /* least number of steps in a trace */
+#define MIN_STEPS 20 /* least number of steps in a trace, which has at most five times as many */
 
-/* Returns a step of 1 ms, 10 ms ..., so that the steps of one run divide those of another. */
+/* Returns a step of 1 ms, 5 ms, 10 ms, 50 ms ..., so that the steps of one run divide those of
+ * another. */
 static int64_t step_ns(int64_t duration_ns)
 {
-    int64_t ns = 1000000;
-    while (duration_ns / (ns * 10) >= MIN_STEPS)
-        ns *= 10;
+    int64_t ns = NS_PER_MS;
+    for (int64_t next = 5; duration_ns / (ns * next) >= MIN_STEPS; next = 7 - next)
+        ns *= next;
     return ns;
 }
 

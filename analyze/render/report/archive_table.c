@@ -49,7 +49,7 @@ static void put_line(struct sheet *s, const struct cells *c, const struct cells_
     sheet_row(s, TEXT_PLAIN);
     for (const struct columns_order *by = c->how->by; by->column != NULL; by++) {
         const struct columns_value v = columns_get(line->cell, by->column);
-        sheet_cell(s, "%s", columns_show(by->column, &v).s);
+        sheet_cell(s, "%s", columns_show(by->column, &v, false).s);
     }
     for (const struct cells_figure *x = line->of; x < line->of + c->n_systems; x++) {
         sheet_cell(s, "%s%s", x == line->best ? "* " : "",
@@ -91,26 +91,65 @@ static void put_cells(struct sheet *s, const struct cells *c)
     }
 }
 
+/* ---- Runs in lines ---- */
+
+/* Returns the column that people see at place i: operations stand beside their runs. */
+static const struct column *shown(size_t i)
+{
+    return &columns[i == 1 ? 2 : i == 2 ? 1 : i];
+}
+
+/* "20 runs from 2026-09-21 to 2026-11-23, 27 lines: 8 runs have a problem, 1 could not be read." */
+static void put_answer(struct sheet *s, const struct columns_table *t)
+{
+    const struct archive *a = t->archive;
+    int64_t n_bad = 0;
+
+    for (size_t i = 0; i < a->n; i++)
+        n_bad += a->runs[i].kept.has_problem;
+    if (a->n == 0)
+        return;
+    sheet_line(s, TEXT_HEADING, "%s from %.10s to %.10s, %s: %s with a problem%s%s%s.",
+               units_counted((int64_t)a->n, "run").s, rfc3339_format(a->runs[0].kept.start_ns).s,
+               rfc3339_format(a->runs[a->n - 1].kept.start_ns).s,
+               units_counted((int64_t)t->n, "line").s, n_bad > 0 ? units_count(n_bad).s : "none",
+               a->n_unread > 0 ? "; " : "",
+               a->n_unread > 0 ? units_counted((int64_t)a->n_unread, "file").s : "",
+               a->n_unread > 0 ? " could not be read" : "");
+}
+
 static void put_rows(struct sheet *s, const struct columns_table *t)
 {
     char align[SHEET_MAX_COLUMNS + 1] = "";
 
     for (size_t i = 0; i < n_columns; i++) {
-        bool is_left = columns[i].form == COLUMNS_TEXT || columns[i].form == COLUMNS_TIME;
-        align[i] = columns[i].is_detail ? (is_left ? 'L' : 'R') : (is_left ? 'l' : 'r');
+        const struct column *c = shown(i);
+
+        align[i] = c->form == COLUMNS_TEXT   ? 'k'
+                   : c->form == COLUMNS_TIME ? 'L'
+                   : c->is_detail            ? 'R'
+                                             : 'r';
     }
+    put_answer(s, t);
     sheet_table(s, align, "");
     sheet_headings(s);
     for (size_t i = 0; i < n_columns; i++)
-        sheet_cell(s, "%s", columns_title(&columns[i]));
+        sheet_cell(s, "%s", columns_title(shown(i)));
     for (size_t k = 0; k < t->n; k++) {
         sheet_row(s, t->rows[k].run->kept.has_problem ? TEXT_WARNING : TEXT_PLAIN);
         for (size_t i = 0; i < n_columns; i++) {
-            struct columns_value v = columns_get(&t->rows[k], &columns[i]);
+            struct columns_value v = columns_get(&t->rows[k], shown(i));
 
-            sheet_cell(s, "%s", columns_show(&columns[i], &v).s);
+            sheet_cell(s, "%s", columns_show(shown(i), &v, s->brief).s);
         }
     }
+    s->when = SHEET_BRIEF;
+    sheet_line(
+        s, TEXT_FAINT,
+        "~: the 95 %% interval is wider than %g %% either way, or not known. -v adds it, and "
+        "the start and settings of each run.",
+        100 * COLUMNS_WIDE_FRAC);
+    s->when = SHEET_ALWAYS;
 }
 
 void archive_sheet_table(struct sheet *s, const void *table)
@@ -178,6 +217,14 @@ static void put_cells_csv(FILE *f, const struct cells *c, struct csv_out_style s
     }
 }
 
+/* Columns with a unit come once more at the end of a line, with the unit in their names. */
+static const char *unit_of(const struct column *c)
+{
+    return c->form == COLUMNS_FIGURE ? metrics[c->metric].unit
+           : c->form == COLUMNS_SIZE ? "bytes"
+                                     : "";
+}
+
 bool archive_table_csv(const void *table, FILE *f, struct err *e)
 {
     const struct columns_table *t = table;
@@ -195,6 +242,10 @@ bool archive_table_csv(const void *table, FILE *f, struct err *e)
         if (columns[i].form == COLUMNS_FIGURE)
             fprintf(f, ",%s_lo,%s_hi", name, name);
     }
+    for (size_t i = 0; i < n_columns; i++)
+        if (*unit_of(&columns[i]) != '\0')
+            fprintf(f, columns[i].metric == RUN_OBJECTS ? ",%.0s%s" : ",%s_%s",
+                    columns_name(&columns[i]), unit_of(&columns[i]));
     fputc('\n', f);
     for (size_t k = 0; k < t->n; k++) {
         for (size_t i = 0; i < n_columns; i++) {
@@ -204,6 +255,11 @@ bool archive_table_csv(const void *table, FILE *f, struct err *e)
                 fputc(',', f);
             put_value(f, &columns[i], &v, style);
         }
+        for (size_t i = 0; i < n_columns; i++)
+            if (*unit_of(&columns[i]) != '\0') {
+                fputc(',', f);
+                csv_out_real(f, columns_get(&t->rows[k], &columns[i]).number.value);
+            }
         fputc('\n', f);
     }
     return true;

@@ -62,12 +62,12 @@ static void put_metric(const struct rows *r, const struct compare_op *op,
     put_number(f, m->before.spread_frac);
     put_number(f, m->after.spread_frac);
     put_number(f, ratio ? exp(compare_theta(m)) : compare_theta(m));
-    fputc('\n', f);
+    fprintf(f, ",%s\n", metrics[m->metric].unit);
 }
 
 /* Writes a figure without a verdict. */
 static void put_figure(const struct rows *r, const char *op, const char *part, const char *name,
-                       double before, double after)
+                       const char *unit, double before, double after)
 {
     put_names(r, op, part, name);
     put_number(r->f, before);
@@ -75,7 +75,7 @@ static void put_figure(const struct rows *r, const char *op, const char *part, c
     put_number(r->f, after);
     fputs(",,,", r->f);
     put_number(r->f, after / before);
-    fputs(",,,,,,,,,,,,,,,\n", r->f);
+    fprintf(r->f, ",,,,,,,,,,,,,,,,%s\n", unit);
 }
 
 static void put_note(void *ctx, const char *op, const char *sentence)
@@ -85,7 +85,7 @@ static void put_note(void *ctx, const char *op, const char *sentence)
     put_names(r, op, "", "note");
     fputs(",,,,,,,,,,,,,,,,,,,,", r->f);
     csv_out_text(r->f, sentence, r->style);
-    fputs(",,,,\n", r->f);
+    fputs(",,,,,\n", r->f);
 }
 
 bool compare_csv(const struct compare *c, bool safe, FILE *f, struct err *e)
@@ -97,7 +97,8 @@ bool compare_csv(const struct compare *c, bool safe, FILE *f, struct err *e)
 
     fputs("op,part,metric,before,before_lo,before_hi,before_runs,after,after_lo,after_hi,"
           "after_runs,ratio,ratio_lo,ratio_hi,difference,difference_lo,difference_hi,p,p_holm,"
-          "break_even_run_cv,mde,verdict,verdict_text,method,before_spread,after_spread,change\n",
+          "break_even_run_cv,mde,verdict,verdict_text,method,before_spread,after_spread,change,"
+          "unit\n",
           f);
     for (size_t k = 0; k < c->n_ops; k++)
         for (size_t i = 0; i < c->ops[k].n_metrics; i++)
@@ -105,12 +106,12 @@ bool compare_csv(const struct compare *c, bool safe, FILE *f, struct err *e)
     for (size_t k = 0; k < c->n_ops; k++)
         for (size_t i = 0; i < n_metrics; i++)
             if (compare_sheet_figure(&c->ops[k], i, &x))
-                put_figure(&r, c->ops[k].name, "", x.name, x.before, x.after);
+                put_figure(&r, c->ops[k].name, "", x.name, metrics[i].unit, x.before, x.after);
     for (size_t i = 0; i < RUN_N_COMPARED; i++) {
         if (!compare_sheet_mean(c, i, &mean))
             continue;
         snprintf(part, sizeof part, "geometric mean over %zu operations", mean.n_ops);
-        put_figure(&r, "", part, metrics[i].name, mean.before, mean.after);
+        put_figure(&r, "", part, metrics[i].name, metrics[i].unit, mean.before, mean.after);
     }
     put_note(&r, "", compare_words_answer(c).s);
     return compare_sheet_each_note(c, put_note, &r, e);

@@ -336,8 +336,17 @@ bool compare_sheet_figure(const struct compare_op *op, size_t i, struct compare_
 static struct units_text byte_rate_change(double diff)
 {
     return fabs(diff) >= .05 * MIB || diff == 0
-               ? units_format("%.40s MiB/s", units_change(diff / MIB, 1).s)
-               : units_format("%.40s KiB/s", units_change(diff / 1024, 1).s);
+               ? units_format("%.40s MiB/s", units_change_to(diff / MIB, 1).s)
+               : units_format("%.40s KiB/s", units_change_to(diff / 1024, 1).s);
+}
+
+/* "-18.07%", as warp prints it. */
+static struct units_text percent_of(double before, double after)
+{
+    double pct = 100 * (after - before) / before;
+
+    return before > 0 ? units_format("%.40s" UNITS_CELL_PCT, units_change_to(pct, 2).s)
+                      : units_format("-");
 }
 
 /* Writes the changes of the rates as warp prints them. */
@@ -354,10 +363,10 @@ static void put_rates(struct sheet *s, const struct compare_op *op)
         if (isnan(objects) || (op->few_segments && i == 2))
             continue;
         if (!isnan(bytes))
-            snprintf(part, sizeof part, "%s (%s) throughput, ", compare_words_percent(a[k], b[k]).s,
+            snprintf(part, sizeof part, "%s (%s) throughput, ", percent_of(a[k], b[k]).s,
                      byte_rate_change(bytes).s);
         sheet_item(s, TEXT_PLAIN, "%s: %s%s (%s) obj/s", names[i], part,
-                   compare_words_percent(a[k + 1], b[k + 1]).s, units_change(objects, 1).s);
+                   percent_of(a[k + 1], b[k + 1]).s, units_change_to(objects, 1).s);
     }
 }
 

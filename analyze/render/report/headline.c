@@ -11,7 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MAX_NAMES 4 /* names of operations; further ones are counted */
+#define MAX_NAMES       4 /* names of operations; further ones are counted */
+#define MAX_BRIEF_LINES 8 /* of findings in brief text, so that a report has 24 lines */
 
 struct sentence {
     struct headline *h;
@@ -302,25 +303,29 @@ const char *headline_severity(const struct finding *f)
     return f->severity == FINDING_PROBLEM ? "Problem" : "Notice";
 }
 
-void headline_put_findings(struct sheet *s, const struct analysis *a)
+size_t headline_put_findings(struct sheet *s, const struct analysis *a)
 {
     const struct findings *all = &a->findings;
     struct headline says;
     enum exit_code verdict = headline_verdict(a, &says);
+    size_t n_lines = 0, n = 0;
 
     sheet_verdict(s, verdict, "%s%s", says.s, all->n > 0 ? ":" : ".");
-    for (size_t i = 0; i < all->n; i++) {
-        const struct finding *f = &all->v[i];
+    for (; n < all->n && (!s->brief || n_lines < MAX_BRIEF_LINES); n++) {
+        const struct finding *f = &all->v[n];
         const char *op = headline_op(f);
+        char because[40] = "";
 
+        if (f->n_because > 0)
+            snprintf(because, sizeof because, " (caused by %zu)", f->because[0] + 1);
         sheet_line(s,
                    f->severity == FINDING_PROBLEM ? TEXT_ERROR
                    : is_limit(f)                  ? TEXT_WARNING
                                                   : TEXT_PLAIN,
-                   "%zu. %s: %s%s%s", i + 1, headline_severity(f), op, *op != '\0' ? ": " : "",
-                   f->sentence);
-        if (f->n_because > 0)
-            sheet_line(s, TEXT_FAINT, "   caused by %zu", f->because[0] + 1);
+                   "%zu. %s: %s%s%s%s", n + 1, headline_severity(f), op, *op != '\0' ? ": " : "",
+                   f->sentence, because);
+        n_lines += 1 + strlen(f->sentence) / 70;
     }
     sheet_gap(s);
+    return all->n - n;
 }

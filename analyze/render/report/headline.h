@@ -22,8 +22,8 @@ struct headline headline(const struct analysis *a);
 enum exit_code headline_verdict(const struct analysis *a, struct headline *says);
 
 /* Appends lines that count the findings, and name them, worst first. A consequence names its
- * cause. */
-void headline_put_findings(struct sheet *s, const struct analysis *a);
+ * cause. Brief text names as many as fit; returns how many are not named. */
+size_t headline_put_findings(struct sheet *s, const struct analysis *a);
 
 /* Returns the operation to name before a finding's sentence; "": there is none, or the sentence
  * names it. */

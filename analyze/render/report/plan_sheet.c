@@ -196,7 +196,7 @@ static void put_runs(struct sheet *s, const struct plan *p)
                    ab                     ? "Side"
                    : p->by_rate || judged ? "Rate"
                                           : "Concurrent",
-                   "Offered", "Reached/s", "50%", "99%", "Errors", judged ? "Answer" : "",
+                   "Offered", "Reached/s", "p50", "p99", "Errors", judged ? "Answer" : "",
                    judged ? "Not met" : "");
     for (size_t i = 0; i < p->n; i++) {
         const struct plan_run *r = &p->runs[i];
@@ -227,7 +227,7 @@ static void put_levels(struct sheet *s, const struct plan *p)
 
     sheet_table(s, "rrrlrrrr", "Levels, means of their runs");
     SHEET_HEADINGS(s, p->by_rate ? "Rate" : "Concurrent", "Runs", "Reached/s",
-                   "Slowest to fastest run", "50%", "99%", "Errors", "In flight");
+                   "Slowest to fastest run", "p50", "p99", "Errors", "In flight");
     for (size_t i = 0; i < p->n_levels; i++) {
         struct plan_level x = plan_level_of(p, p->levels[i]);
         /* In a closed loop the requests in flight, by Little's law, equal the level asked for,

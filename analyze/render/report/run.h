@@ -61,16 +61,21 @@ void run_sheet_hosts(struct sheet *s, const struct host_result *hosts, size_t n,
                      const struct requests *q);
 /* Clients of an operation. Nothing for one client. */
 void run_sheet_clients(struct sheet *s, const struct operation *op, bool has_dates);
-/* Confidence intervals, the warm-up that --steady left out, and what --co-interval asked for.
- * Nothing for NULL. */
-void run_sheet_statistics(struct sheet *s, const struct statistics *x);
+/* Confidence intervals of an operation, the warm-up that --steady left out, and what --co-interval
+ * asked for. Nothing if it has no statistics. */
+void run_sheet_statistics(struct sheet *s, const struct operation *op);
 
 /* ---- Time series ---- */
 
-enum report_csv_format { REPORT_CSV_TABS, REPORT_CSV_COMMAS, REPORT_CSV_JSON_LINES };
+enum report_csv_format {
+    REPORT_CSV_TABS,
+    REPORT_CSV_COMMAS,
+    REPORT_CSV_JSON,
+    REPORT_CSV_JSON_LINES
+};
 
-/* Returns the format by the extension of the name: .csv has commas, .json and .jsonl JSON lines,
- * all else tabs. */
+/* Returns the format by the extension of the name: .csv has commas, .json is an array, .ndjson
+ * and .jsonl have JSON lines, all else tabs. */
 enum report_csv_format report_csv_format(const char *path);
 
 /* Writes the series of every operation: all hosts together, then, if there are several, host by

@@ -8,10 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-#define MAX_ERRORS      10 /* groups of errors in brief text */
-#define MAX_ERROR_HOSTS 5  /* hosts of a group in brief text */
-#define MAX_THREADS     10 /* threads that shorten the range, in brief text */
-
 /* Whether the run goes over midnight, so that times need a date. */
 static bool has_dates_of(const struct analysis *a)
 {
@@ -166,7 +162,7 @@ static void summary_says(struct sheet *s, const struct analysis *a)
                    (d->known.absent & percentiles) != percentiles;
     }
     if (response || several)
-        sheet_span(s, TEXT_FAINT, "50%% to Slowest: %s%s.",
+        sheet_span(s, TEXT_FAINT, "p50 to Slowest: %s%s.",
                    response ? "response times, from the intended start" : "durations",
                    several ? ", all sizes" : "");
 }
@@ -181,13 +177,15 @@ const char *run_sheet_beside(enum role role)
 void run_sheet_summary(struct sheet *s, const struct analysis *a, const struct run_sheet_page *page)
 {
     int64_t n_requests = 0, n_errors = 0;
-    double largest = a->total.judged.bytes_per_s;
+    double largest = throughput_shown(&a->total.judged, &a->total.throughput)->bytes_per_s;
     size_t n = a->n_operations;
 
-    for (size_t i = 0; i < n; i++)
-        largest = fmax(largest, a->operations[i].judged.bytes_per_s);
+    for (size_t i = 0; i < n; i++) {
+        const struct operation *op = &a->operations[i];
+        largest = fmax(largest, throughput_shown(&op->judged, &op->throughput)->bytes_per_s);
+    }
     sheet_table(s, "llrrrrrrrr", a->mixed ? "Mixed operations" : "Operations");
-    SHEET_HEADINGS(s, "", "Course", "Requests", "Errors", "Average", "obj/s", "50%", "90%", "99%",
+    SHEET_HEADINGS(s, "", "Course", "Requests", "Errors", "Average", "obj/s", "p50", "p90", "p99",
                    "Slowest");
     for (size_t i = 0; i < 2 * n; i++) {
         const struct operation *op = &a->operations[i % n];
@@ -267,7 +265,6 @@ static void put_throughput(struct sheet *s, const char *name, const struct throu
             rate_row(s, names[i], largest, picks[i]->bytes_per_s, picks[i]->objects_per_s,
                      figures_time(has_dates, picks[i]->start_ns).s, of->duration_ns);
     run_sheet_why(s, &x->known);
-    s->when = SHEET_DETAIL;
     if (known_all(&x->known, THROUGHPUT_PARTS))
         sheet_line(s, TEXT_PLAIN, "Successful requests: %s lie wholly in the range, %s in part.",
                    units_count(x->full_ops).s, units_count(x->partial_ops).s);
@@ -277,7 +274,6 @@ static void put_throughput(struct sheet *s, const char *name, const struct throu
                    units_size((double)x->n_bytes).s,
                    x->errors > 0 ? "Failed, in the range or not: " : "No request failed",
                    x->errors > 0 ? units_count(x->errors).s : "");
-    s->when = SHEET_ALWAYS;
 }
 
 static void put_outside(struct sheet *s, const struct operation *op)
@@ -291,7 +287,6 @@ static void put_outside(struct sheet *s, const struct operation *op)
 
     if (x->n == 0 && x->n_bytes == 0)
         return;
-    s->when = SHEET_DETAIL;
     sheet_line(
         s, TEXT_PLAIN,
         "Outside all segments: %s (%s before the first, %s after the last) and %s (%s before, %s "
@@ -299,7 +294,6 @@ static void put_outside(struct sheet *s, const struct operation *op)
         units_counted(x->n, "request").s, units_count(x->n_before).s, units_count(x->n_after).s,
         units_size((double)x->n_bytes).s, units_size((double)x->before_bytes).s,
         units_size((double)x->after_bytes).s);
-    s->when = SHEET_ALWAYS;
 }
 
 /* If the all-threads range keeps little, writes the figures of the single range, and the threads
@@ -318,41 +312,26 @@ static void put_single_range(struct sheet *s, const struct operation *op, bool h
     SHEET_HEADINGS(s, "", "First end, UTC", "Last start, UTC");
     for (size_t i = 0; i < n; i++) {
         const struct slow_thread *x = &op->slow_threads[i];
-        s->when = i < MAX_THREADS ? SHEET_ALWAYS : SHEET_DETAIL;
         sheet_row(s, TEXT_PLAIN);
         sheet_cell(s, "Thread %" PRIu32, x->thread);
         SHEET_CELLS(s, figures_time(has_dates, x->first_end_ns).s,
                     figures_time(has_dates, x->last_start_ns).s);
     }
-    s->when = SHEET_DETAIL;
     if (n < op->n_slow_threads)
         sheet_line(s, TEXT_FAINT, "and %s more threads",
                    units_count((int64_t)(op->n_slow_threads - n)).s);
-    s->when = SHEET_BRIEF;
-    if (op->n_slow_threads > MAX_THREADS)
-        sheet_line(s, TEXT_FAINT, "and %s more threads (the worst with -v)",
-                   units_count((int64_t)op->n_slow_threads - MAX_THREADS).s);
-    s->when = SHEET_ALWAYS;
 }
 
 /* ---- Errors ---- */
 
 static void put_error_hosts(struct sheet *s, const struct error_group *g, bool has_dates)
 {
-    enum sheet_when when = s->when;
-
     for (size_t i = 0; i < g->n_hosts; i++) {
         const struct error_host *h = &g->hosts[i];
-        s->when = i < MAX_ERROR_HOSTS ? when : SHEET_DETAIL;
         SHEET_ROW(s, TEXT_FAINT, units_count(h->count).s, figures_time(has_dates, h->first_ns).s,
                   figures_time(has_dates, h->last_ns).s);
         sheet_cell(s, "  at %s", intern_shown(h->host));
     }
-    s->when = SHEET_BRIEF;
-    if (when == SHEET_ALWAYS && g->n_hosts > MAX_ERROR_HOSTS)
-        sheet_span(s, TEXT_FAINT, "      and at %s more (all with -v)",
-                   units_counted((int64_t)g->n_hosts - MAX_ERROR_HOSTS, "host").s);
-    s->when = when;
 }
 
 static void put_errors(struct sheet *s, const struct operation *op, bool has_dates)
@@ -369,8 +348,8 @@ static void put_errors(struct sheet *s, const struct operation *op, bool has_dat
     SHEET_HEADINGS(s, "Count", "First, UTC", "Last, UTC", "Message");
     for (size_t i = 0; i < op->n_error_groups; i++) {
         const struct error_group *g = &op->errors[i];
-        s->when = i < MAX_ERRORS ? SHEET_ALWAYS : SHEET_DETAIL;
         bool is_timed = known_all(&g->known, ERROR_TIMES);
+
         n_listed += g->count;
         SHEET_ROW(s, TEXT_PLAIN, units_count(g->count).s,
                   is_timed ? figures_time(has_dates, g->first_ns).s : "-",
@@ -378,11 +357,6 @@ static void put_errors(struct sheet *s, const struct operation *op, bool has_dat
         if (op->n_hosts > 1)
             put_error_hosts(s, g, has_dates);
     }
-    s->when = SHEET_BRIEF;
-    if (op->n_error_groups > MAX_ERRORS)
-        sheet_span(s, TEXT_FAINT, "and %s more kinds (all with -v)",
-                   units_count((int64_t)op->n_error_groups - MAX_ERRORS).s);
-    s->when = SHEET_ALWAYS;
     if (n_listed < op->n_errors)
         sheet_line(s, TEXT_FAINT, "The file has no messages of the other %s.",
                    units_count(op->n_errors - n_listed).s);
@@ -438,7 +412,7 @@ void run_sheet_operation(struct sheet *s, const struct analysis *a, const struct
     put_single_range(s, op, has_dates);
     run_sheet_hosts(s, op->hosts, op->n_host_results, &op->requests);
     run_sheet_clients(s, op, has_dates);
-    run_sheet_statistics(s, op->statistics);
+    run_sheet_statistics(s, op);
 }
 
 void run_sheet_total(struct sheet *s, const struct analysis *a)
@@ -465,17 +439,38 @@ static void put_operations(struct sheet *s, const struct analysis *a, bool is_be
     }
 }
 
+/* Ends brief text: notes on operations, and what -v adds. */
+static void put_more(struct sheet *s, const struct analysis *a, size_t n_unsaid)
+{
+    for (size_t i = 0; i < a->n_operations; i++) {
+        const struct operation *op = &a->operations[i];
+
+        if (op->n_requests == 0)
+            sheet_line(s, TEXT_PLAIN, "%s: skipped: %s.", op->op,
+                       op->skipped ? op->skipped : "no requests");
+        put_notes(s, a, op->op);
+        run_sheet_statistics(s, op);
+    }
+    sheet_line(s, TEXT_FAINT, "-v adds %s%seach operation, segment, host, client and error.",
+               n_unsaid > 0 ? units_counted((int64_t)n_unsaid, "finding").s : "",
+               n_unsaid > 0 ? ", and " : "");
+}
+
 bool report_text(const struct analysis *a, const struct sheet_form *form, FILE *f, struct err *e)
 {
     struct sheet s = {.brief = !form->verbose && !form->markdown};
 
     slo_sheet(&s, a->slo);
     sheet_line(&s, TEXT_HEADING, "%s", headline(a).s);
-    headline_put_findings(&s, a);
+    size_t n_unsaid = headline_put_findings(&s, a);
     run_sheet_inputs(&s, a);
-    if (a->n_operations > 1)
+    if (a->n_operations > 1 || s.brief)
         run_sheet_summary(&s, a, NULL);
     run_sheet_together(&s, &a->together);
+    if (s.brief) {
+        put_more(&s, a, n_unsaid);
+        return sheet_end(&s, form, f, e);
+    }
     put_operations(&s, a, false);
     if (a->total.present) {
         sheet_title(&s, "Cluster Total: all operations together");

@@ -26,7 +26,8 @@ struct table_out {
     struct csv_out_style style;
     bool full_series, has_clients;
     int64_t run_start_ns;
-    size_t n_cells; /* of the row so far */
+    size_t n_cells;          /* of the row so far */
+    bool is_array, has_rows; /* rows stand in an array; it has some */
     struct json_out json;
 };
 
@@ -120,6 +121,7 @@ static void put_columns(struct table_out *t, const struct series *s, int64_t ind
     put_real(t, "max_ms", r->max_ns / 1e6);
     put_real(t, "ttfb_p50_ms", r->ttfb_p50_ns / 1e6);
     put_real(t, "in_flight", r->in_flight);
+    put_real(t, "bytes_per_s", (double)r->bytes / seconds); /* mb_per_sec is of MiB */
     if (t->full_series) {
         put_bool(t, "in_range", r->in_range);
         put_real(t, "t_s", (double)(r->start_ns - t->run_start_ns) / 1e9);
@@ -134,13 +136,17 @@ static void put_row(struct table_out *t, const struct series *s, int64_t index,
 {
     t->n_cells = 0;
     if (t->is_json) {
+        if (t->is_array)
+            fputs(t->has_rows ? ",\n" : "[", t->f);
+        t->has_rows = true;
         t->json.is_empty = true;
         json_out_object(&t->json, NULL);
     }
     put_columns(t, s, index, r);
     if (t->is_json)
         json_out_end(&t->json);
-    fputc('\n', t->f);
+    if (!t->is_array)
+        fputc('\n', t->f);
 }
 
 /* Writes the series of operation `op` and host `host`, both indexes as for analysis_series, without
@@ -180,7 +186,9 @@ enum report_csv_format report_csv_format(const char *path)
     const char *dot = strrchr(path, '.');
     if (dot && strcasecmp(dot, ".csv") == 0)
         return REPORT_CSV_COMMAS;
-    if (dot && (strcasecmp(dot, ".json") == 0 || strcasecmp(dot, ".jsonl") == 0))
+    if (dot && strcasecmp(dot, ".json") == 0)
+        return REPORT_CSV_JSON;
+    if (dot && (strcasecmp(dot, ".ndjson") == 0 || strcasecmp(dot, ".jsonl") == 0))
         return REPORT_CSV_JSON_LINES;
     return REPORT_CSV_TABS;
 }
@@ -189,11 +197,12 @@ bool report_csv(const struct analysis *a, enum report_csv_format format, bool wi
                 FILE *f, struct err *e)
 {
     struct table_out t = {.f = f,
-                          .is_json = format == REPORT_CSV_JSON_LINES,
-                          .is_header = format != REPORT_CSV_JSON_LINES,
-                          .style = {format == REPORT_CSV_COMMAS ? ',' : '\t', safe},
-                          .full_series = a->options.full_series,
-                          .has_clients = a->total.n_series_clients > 0,
+                          .is_json = format >= REPORT_CSV_JSON,
+                          .is_header =
+                              format<REPORT_CSV_JSON, .is_array = format == REPORT_CSV_JSON,
+                                     .style = {format == REPORT_CSV_COMMAS ? ',' : '\t', safe},
+                                     .full_series = a->options.full_series,
+                                     .has_clients = a->total.n_series_clients> 0,
                           .run_start_ns = a->run_start_ns,
                           .json = {.f = f, .is_compact = true}};
     if (t.is_header)
@@ -218,6 +227,8 @@ bool report_csv(const struct analysis *a, enum report_csv_format format, bool wi
 
         ok = put_series(&t, a, -1, (int)i, &s, e);
     }
+    if (t.is_array)
+        fputs(t.has_rows ? "]\n" : "[]\n", f);
     return ok;
 }
 

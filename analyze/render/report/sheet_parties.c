@@ -6,71 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_LISTED   20 /* in brief text; longer lists are cut to the notable ones */
-#define MAX_EXTREMES 4  /* of each kind among the notable ones */
-
 /* A host or a client, with the figures that both have. */
 struct party {
     const struct host_result *result;
     const struct durations *durations; /* NULL: not known */
     const struct sized *sized;         /* NULL: not known */
-    bool notable;
 };
-
-/* Figures by which a party may stand out: the parties with the largest values are notable. */
-static double slowness(const struct party *p)
-{
-    const struct throughput *x = &p->result->throughput;
-    if (!x->present)
-        return INFINITY;
-    return -(x->n_bytes > 0 ? x->bytes_per_s : x->objects_per_s);
-}
-
-static double speed(const struct party *p)
-{
-    return -slowness(p);
-}
-
-static double error_share(const struct party *p)
-{
-    const struct host_result *r = p->result;
-    return r->n_requests > 0 ? (double)r->n_errors / (double)r->n_requests : 0;
-}
-
-static double latency(const struct party *p)
-{
-    if (p->durations && p->durations->dur.present)
-        return (double)p->durations->dur.p99_ns;
-    return p->sized && p->sized->present ? p->sized->mean_ns : 0;
-}
-
-static void mark_extremes(struct party *p, size_t n, double (*figure)(const struct party *))
-{
-    for (int k = 0; k < MAX_EXTREMES; k++) {
-        size_t best = n;
-        for (size_t i = 0; i < n; i++)
-            if (!p[i].notable && (best == n || figure(&p[i]) > figure(&p[best])))
-                best = i;
-        if (best < n)
-            p[best].notable = true;
-    }
-}
-
-/* Marks the notable parties, in a short list all; returns how many they are. */
-static size_t mark_notable(struct party *p, size_t n)
-{
-    size_t n_notable = 0;
-
-    for (size_t i = 0; i < n; i++)
-        p[i].notable = n <= MAX_LISTED;
-    mark_extremes(p, n, slowness);
-    mark_extremes(p, n, error_share);
-    mark_extremes(p, n, latency);
-    mark_extremes(p, n, speed);
-    for (size_t i = 0; i < n; i++)
-        n_notable += p[i].notable;
-    return n_notable;
-}
 
 /* A group of figures, and the list of its fields; group NULL: there is none. */
 struct group {
@@ -126,27 +67,25 @@ static void put_throughput(struct sheet *s, const char *kind, const struct party
         n_errors += p[i].result->n_errors;
     }
     snprintf(title, sizeof title, "Throughput by %s", kind);
-    sheet_table(s, "lrrrrrrRRR", title);
-    SHEET_HEADINGS(s, "", "Requests", "Errors", "Average", "obj/s", "50%", "99%", "Fastest seg",
+    sheet_table(s, "lrrrrrrrrr", title);
+    SHEET_HEADINGS(s, "", "Requests", "Errors", "Average", "obj/s", "p50", "p99", "Fastest seg",
                    "Median seg", "Slowest seg");
     for (size_t i = 0; i < n; i++) {
         const struct host_result *r = p[i].result;
         const struct throughput *x = &r->throughput;
         const struct group g = figures_of(&p[i]);
 
-        s->when = p[i].notable ? SHEET_ALWAYS : SHEET_DETAIL;
         SHEET_ROW(s, TEXT_PLAIN, intern_shown(r->host), units_count(r->n_requests).s,
                   n_errors > 0 ? units_count(r->n_errors).s : "",
                   largest <= 0  ? ""
                   : !x->present ? "-"
                                 : figures_rate_like(x->bytes_per_s, largest).s,
-                  x->present ? units_rate(x->objects_per_s).s : "-", figure(g, "50%").s,
-                  figure(g, "99%").s);
+                  x->present ? units_rate(x->objects_per_s).s : "-", figure(g, "p50").s,
+                  figure(g, "p99").s);
         pick_cell(s, largest, &r->segments, &r->segments.fastest);
         pick_cell(s, largest, &r->segments, &r->segments.median);
         pick_cell(s, largest, &r->segments, &r->segments.slowest);
     }
-    s->when = SHEET_ALWAYS;
 }
 
 static void put_figures(struct sheet *s, const char *title, const char *kind, const struct party *p,
@@ -180,18 +119,10 @@ static bool begin_parties(struct sheet *s, struct party **p, size_t n)
 /* Begins a fold, and writes the tables of n parties. `kind` is "host" or "client". */
 static void put_parties(struct sheet *s, const char *kind, struct party *p, size_t n)
 {
-    size_t n_notable = mark_notable(p, n);
-
     sheet_fold(s, "%s", units_counted((int64_t)n, kind).s);
     put_throughput(s, kind, p, n);
-    s->when = SHEET_BRIEF;
-    if (n_notable < n)
-        sheet_line(s, TEXT_FAINT, "The slowest, fastest and faultiest %zu of %s; all with -v.",
-                   n_notable, units_count((int64_t)n).s);
-    s->when = SHEET_DETAIL;
     put_figures(s, "Requests", kind, p, n, figures_of);
     put_figures(s, "TTFB", kind, p, n, ttfb_of);
-    s->when = SHEET_ALWAYS;
 }
 
 static int compare_host(const void *key, const void *element)
@@ -223,7 +154,6 @@ void run_sheet_hosts(struct sheet *s, const struct host_result *hosts, size_t n,
 
 static void put_when(struct sheet *s, const struct operation *op, bool has_dates)
 {
-    s->when = SHEET_DETAIL;
     sheet_table(s, "lrrr", "When clients ran");
     SHEET_HEADINGS(s, "", "Bytes", "First start, UTC", "Last end, UTC");
     for (size_t i = 0; i < op->n_client_results; i++) {
@@ -234,7 +164,6 @@ static void put_when(struct sheet *s, const struct operation *op, bool has_dates
                   is_timed ? figures_time(has_dates, c->first_start_ns).s : "-",
                   is_timed ? figures_time(has_dates, c->last_end_ns).s : "-");
     }
-    s->when = SHEET_ALWAYS;
 }
 
 void run_sheet_clients(struct sheet *s, const struct operation *op, bool has_dates)

@@ -47,39 +47,33 @@ static void put_times(struct sheet *s, const char *name, const struct times *t)
 
 /* ---- An operation ---- */
 
-/* Alignments of columns, with letters for further figures. The number of requests is a detail, as
- * the title has it. */
-#define TIMES_ALIGN "lRrrrrrrrrrrrrrr"
-#define RATES_ALIGN "lrRrrrrrrr"
+/* Alignments of columns, with letters for further figures. */
+#define TIMES_ALIGN "lrrrrrrrrrrrrrrr"
+#define RATES_ALIGN "lrrrrrrrrr"
 
 static void put_durations(struct sheet *s, const struct requests *q)
 {
     put_times(s, "Response time", &q->response_time.dur);
     put_times(s, q->response_time.dur.present ? "Service time" : "Duration", &q->all.dur);
     put_times(s, "TTFB", &q->all.ttfb);
-    s->when = SHEET_DETAIL;
     put_times(s, "First access", &q->first_access.dur);
     put_times(s, "First access TTFB", &q->first_access.ttfb);
     put_times(s, "Last access", &q->last_access.dur);
     put_times(s, "Last access TTFB", &q->last_access.ttfb);
-    s->when = SHEET_ALWAYS;
 }
 
 static void put_size_durations(struct sheet *s, const struct requests *q)
 {
-    s->when = SHEET_DETAIL;
     sheet_table(s, TIMES_ALIGN, "Durations by size");
     run_sheet_headings(s, times_columns);
     for (size_t i = 0; i < q->n_sizes; i++)
         put_times(s, figures_bucket(&q->sizes[i]).s, &q->sizes[i].dur);
-    s->when = SHEET_ALWAYS;
 }
 
-/* Writes a row for each size, and as details those of first accesses. */
+/* Writes a row for each size, then those of first accesses. */
 static void put_sizes(struct sheet *s, const struct requests *q, bool ttfb)
 {
     for (int first = 0; first < 2; first++) {
-        s->when = first ? SHEET_DETAIL : SHEET_ALWAYS;
         for (size_t i = 0; i < q->n_sizes; i++) {
             const struct sized *x = first ? &q->sizes[i].first_access : &q->sizes[i].all;
             char name[80];
@@ -92,12 +86,11 @@ static void put_sizes(struct sheet *s, const struct requests *q, bool ttfb)
                 put_row(s, name, x->present, x, sized_fields);
         }
     }
-    s->when = SHEET_ALWAYS;
 }
 
 /* ---- Groups ---- */
 
-/* Leaves out percentiles of too few requests: 90% takes 10, 99% takes 100. */
+/* Leaves out percentiles of too few requests: p90 takes 10, p99 takes 100. */
 static void put_group(struct sheet *s, const struct aggfile_group *g, const char *client)
 {
     SHEET_ROW(s, TEXT_PLAIN, g->start_ns == AGGFILE_NO_TIME ? "-" : figures_clock(g->start_ns).s,
@@ -110,7 +103,7 @@ static void put_group(struct sheet *s, const struct aggfile_group *g, const char
 static void put_bounds(struct sheet *s, const struct requests *q)
 {
     const struct request_groups *x = &q->groups;
-    static const char *const names[] = {"50%", "90%", "99%"};
+    static const char *const names[] = {"p50", "p90", "p99"};
 
     if (isnan(x->bounds[0].least_ns))
         return;
@@ -132,14 +125,13 @@ static void put_groups(struct sheet *s, const struct requests *q)
         put_bounds(s, q);
     s->when = SHEET_DETAIL;
     sheet_table(s, "llrrrrr", "Groups of 10 s, each for itself");
-    SHEET_HEADINGS(s, "10 s from", "Client", "Requests", "Mean", "50% of it", "90% of it",
-                   "99% of it");
+    SHEET_HEADINGS(s, "10 s from", "Client", "Requests", "Mean", "p50 of it", "p90 of it",
+                   "p99 of it");
     for (size_t i = 0; i < x->n && i < MAX_GROUPS; i++)
         put_group(s, &x->v[i], x->clients[x->v[i].client]);
     if (x->n > MAX_GROUPS)
         sheet_span(s, TEXT_FAINT, "and %s more: --json has them all",
                    units_count((int64_t)(x->n - MAX_GROUPS)).s);
-    s->when = SHEET_ALWAYS;
 }
 
 void run_sheet_requests(struct sheet *s, const struct requests *q, int64_t known_ns)

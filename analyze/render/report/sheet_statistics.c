@@ -24,7 +24,7 @@ static void ci_row(struct intervals *x, const char *name, struct units_text (*te
 
 static void latency_rows(struct intervals *x, const char *what, const struct statistics_latency *l)
 {
-    static const char *const names[STATISTICS_N_QUANTILES] = {"50%", "90%", "99%", "99.9%"};
+    static const char *const names[STATISTICS_N_QUANTILES] = {"p50", "p90", "p99", "p99.9"};
     char name[32];
 
     for (size_t i = 0; l->times.present && i < STATISTICS_N_QUANTILES; i++) {
@@ -33,18 +33,19 @@ static void latency_rows(struct intervals *x, const char *what, const struct sta
     }
 }
 
-static void co_row(struct sheet *s, const struct statistics_co *co)
+static void co_row(struct sheet *s, const char *op, const struct statistics_co *co)
 {
     sheet_item(s, TEXT_PLAIN,
-               "Corrected for coordinated omission, interval %s: 50%% %s, 90%% %s, 99%% %s, 99.9%% "
+               "%s, corrected for coordinated omission, interval %s: p50 %s, p90 %s, p99 %s, p99.9 "
                "%s.",
-               units_duration(co->interval_ns).s, units_duration(co->q_ns[0]).s,
+               op, units_duration(co->interval_ns).s, units_duration(co->q_ns[0]).s,
                units_duration(co->q_ns[1]).s, units_duration(co->q_ns[2]).s,
                units_duration(co->q_ns[3]).s);
 }
 
-void run_sheet_statistics(struct sheet *s, const struct statistics *x)
+void run_sheet_statistics(struct sheet *s, const struct operation *op)
 {
+    const struct statistics *x = op->statistics;
     char title[160];
     struct intervals all = {s, x, ""};
 
@@ -77,7 +78,7 @@ void run_sheet_statistics(struct sheet *s, const struct statistics *x)
                units_counted(x->concurrency, "thread").s, 100 * x->utilisation_frac);
     s->when = SHEET_ALWAYS;
     if (x->co.interval_ns > 0)
-        co_row(s, &x->co);
+        co_row(s, op->op, &x->co);
 }
 
 /* ---- Assertions ---- */

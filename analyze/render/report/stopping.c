@@ -1,8 +1,8 @@
 #include "analyze/render/report/stopping.h"
 
+#include "analyze/render/report/figures.h"
 #include "analyze/write/json.h"
 #include "analyze/write/sheet.h"
-#include "libcommon/rfc3339.h"
 #include "libcommon/units.h"
 
 #include <inttypes.h>
@@ -16,54 +16,55 @@ static struct units_text speed(const struct stopping_op *op, double bytes_per_s,
     return op->by_objects ? units_object_rate(objects_per_s) : units_byte_rate(bytes_per_s);
 }
 
-static void put_case(struct sheet *s, const struct stopping_op *op)
+/* Answers for an operation, or a mixed run as a whole, in a sentence. */
+static void put_answer(struct sheet *s, const struct stopping_op *op)
 {
     const struct autoterm_window *w = &op->stop.window;
-
+    const char *name = *op->op != '\0' ? op->op : "All operations together";
     int64_t least_ns = autoterm_least_ns(op->dur_ns);
+    char rated[160] = "";
+
     if (!op->stop.stopped && op->whole.present && op->whole.duration_ns <= least_ns) {
-        sheet_item(s, TEXT_PLAIN,
-                   "It could not have stopped: %s within %g %% need a run of more than %s, and all "
-                   "threads were active for %s.",
-                   units_duration(op->dur_ns).s, op->pct, units_duration(least_ns).s,
+        sheet_line(s, TEXT_HEADING,
+                   "%s could not have stopped early: %s within %g %% need a run of more than %s, "
+                   "and all threads were active for %s.",
+                   name, units_duration(op->dur_ns).s, op->pct, units_duration(least_ns).s,
                    units_duration(op->whole.duration_ns).s);
         return;
     }
     if (!op->stop.stopped) {
-        sheet_item(s, TEXT_PLAIN, "It would not have stopped (%s within %g %%).",
+        sheet_line(s, TEXT_HEADING, "%s would not have stopped: never were %s within %g %%.", name,
                    units_duration(op->dur_ns).s, op->pct);
         return;
     }
-    struct rfc3339_text from = rfc3339_format(w->start_ns), to = rfc3339_format(w->end_ns);
-    sheet_item(s, TEXT_PLAIN,
-               "It would have stopped %" PRId64 "s after the first request: %s within %g %%.",
-               op->stop.at_s, units_duration(op->dur_ns).s, op->pct);
-    sheet_item(s, TEXT_PLAIN, "Window: %.12s to %.12s UTC, 7 x %s; %s in its last.", from.s + 11,
-               to.s + 11, units_duration(w->segment_ns).s,
-               speed(op, w->bytes_per_s, w->objects_per_s).s);
     if (!isnan(op->off_frac))
-        sheet_item(s, TEXT_PLAIN, "The whole run: %s. The estimate was off by %s %%.",
-                   speed(op, op->whole.bytes_per_s, op->whole.objects_per_s).s,
-                   units_change(100 * op->off_frac, 2).s);
+        snprintf(rated, sizeof rated, ", %s %% from the whole run's %s",
+                 units_change(100 * op->off_frac).s,
+                 speed(op, op->whole.bytes_per_s, op->whole.objects_per_s).s);
+    sheet_line(s, TEXT_HEADING, "%s would have stopped %" PRId64 "s after its first request: %s%s.",
+               name, op->stop.at_s, speed(op, w->bytes_per_s, w->objects_per_s).s, rated);
+    sheet_item(s, TEXT_PLAIN,
+               "Stable from %s to %s UTC: 7 equal parts, each of %s, within %g %%. The speed is "
+               "that of the last one.",
+               figures_clock(w->start_ns).s, figures_clock(w->end_ns).s,
+               units_duration(w->segment_ns).s, op->pct);
     if (op->drift.reported)
         sheet_line(s, TEXT_WARNING,
-                   "Warning: up to then the speed drifted by %+.1f %% (p=%.2g): the rule takes a "
+                   "Warning: up to then the speed drifted by %s %% (p=%.2g): the rule takes a "
                    "steady drift for stable.",
-                   100 * op->drift.change_frac, op->drift.p);
+                   units_change(100 * op->drift.change_frac).s, op->drift.p);
 }
 
 bool stopping_report_text(const struct stopping *s, bool colour, FILE *f, struct err *e)
 {
     struct sheet sheet = {0};
 
-    for (size_t k = 0; k < s->n_ops; k++) {
-        const struct stopping_op *op = &s->ops[k];
-        sheet_gap(&sheet);
-        if (*op->op != '\0')
-            sheet_line(&sheet, TEXT_HEADING, "Operation: %s", op->op);
-        else
-            sheet_line(&sheet, TEXT_HEADING, "All operations together");
-        put_case(&sheet, op);
+    /* What prepared the benchmark or cleaned up after it comes last. */
+    for (size_t k = 0; k < 2 * s->n_ops; k++) {
+        const struct stopping_op *op = &s->ops[k % s->n_ops];
+
+        if (op->is_beside == (k >= s->n_ops))
+            put_answer(&sheet, op);
     }
     return sheet_end(&sheet, &(struct sheet_form){.colour = colour}, f, e);
 }

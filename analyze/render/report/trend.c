@@ -42,7 +42,7 @@ static struct units_text change_of(const struct trend_group *g, const struct sta
     double pct = 100 * fabs(exp(x->after - x->before) - 1);
 
     return metric_of(g, x)->kind == METRIC_DIFFERENCE
-               ? units_format("%s points", units_change(100 * (x->after - x->before), 0).s)
+               ? units_format("%s points", units_change(100 * (x->after - x->before)).s)
                : units_format("%.*f %% %s", pct < 9.95, pct,
                               trend_is_worse(g, x) ? "slower" : "faster");
 }

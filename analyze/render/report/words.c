@@ -1,6 +1,5 @@
 #include "analyze/render/report/words.h"
 
-#include "libcommon/rfc3339.h"
 #include "libcommon/units.h"
 
 #include <stdarg.h>
@@ -19,14 +18,6 @@ static void add(FILE *f, const char *fmt, ...)
     va_end(args);
 }
 
-static void add_time(FILE *f, const char *what, const struct load_time *t)
-{
-    if (t->given && t->is_relative)
-        add(f, "%s %s into the run", what, units_duration(t->ns).s);
-    else if (t->given)
-        add(f, "%s %s", what, rfc3339_format(t->ns).s);
-}
-
 static void add_filter(FILE *f, const struct load_filter *filter)
 {
     for (size_t i = 0; i < filter->ops.n; i++) {
@@ -41,8 +32,10 @@ static void add_filter(FILE *f, const struct load_filter *filter)
         add(f, "clients %s", filter->client);
     if (filter->sizes.given)
         add(f, "sizes %s", filter_sizes_text(&filter->sizes).s);
-    add_time(f, "from", &filter->from);
-    add_time(f, "to", &filter->to);
+    if (filter->from.given)
+        add(f, "from %s", filter_time_text(&filter->from).s);
+    if (filter->to.given)
+        add(f, "to %s", filter_time_text(&filter->to).s);
 }
 
 static void add_analysis(FILE *f, const struct load_analysis *a)

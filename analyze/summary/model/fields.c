@@ -17,11 +17,11 @@ static const struct field stddev = {"stddev_ns", "StdDev", FIELD_NS, IN(times, s
 static const struct field fastest = {"fastest_ns", "Fastest", FIELD_NS,
                                      IN(times, fastest_ns, FASTEST)};
 static const struct field best = {"best_ns", "Fastest", FIELD_NS, IN(times, fastest_ns, FASTEST)};
-static const struct field p25 = {"p25_ns", "25%", FIELD_NS, 250, IN(times, p25_ns, P25)};
-static const struct field p50 = {"p50_ns", "50%", FIELD_NS, 500, IN(times, p50_ns, P50)};
-static const struct field p75 = {"p75_ns", "75%", FIELD_NS, 750, IN(times, p75_ns, P75)};
-static const struct field p90 = {"p90_ns", "90%", FIELD_NS, 900, IN(times, p90_ns, P90)};
-static const struct field p99 = {"p99_ns", "99%", FIELD_NS, 990, IN(times, p99_ns, P99)};
+static const struct field p25 = {"p25_ns", "p25", FIELD_NS, 250, IN(times, p25_ns, P25)};
+static const struct field p50 = {"p50_ns", "p50", FIELD_NS, 500, IN(times, p50_ns, P50)};
+static const struct field p75 = {"p75_ns", "p75", FIELD_NS, 750, IN(times, p75_ns, P75)};
+static const struct field p90 = {"p90_ns", "p90", FIELD_NS, 900, IN(times, p90_ns, P90)};
+static const struct field p99 = {"p99_ns", "p99", FIELD_NS, 990, IN(times, p99_ns, P99)};
 static const struct field slowest = {"slowest_ns", "Slowest", FIELD_NS,
                                      IN(times, slowest_ns, SLOWEST)};
 static const struct field worst = {"worst_ns", "Slowest", FIELD_NS, IN(times, slowest_ns, SLOWEST)};
@@ -74,9 +74,9 @@ const struct field *const sized_fields[] = {
     &(const struct field){"mean_bytes", "Avg size", FIELD_BYTES, IN(sized, mean_bytes, SIZE)},
     &(const struct field){"mean_ns", "Avg time", FIELD_NS, IN(sized, mean_ns, TIME)},
     RATE("mean_bytes_per_s", "Avg", mean_bytes_per_s, MEAN),
-    RATE("p50_bytes_per_s", "50%", p50_bytes_per_s, P50),
-    RATE("p90_bytes_per_s", "90%", p90_bytes_per_s, P90),
-    RATE("p99_bytes_per_s", "99%", p99_bytes_per_s, P99),
+    RATE("p50_bytes_per_s", "p50", p50_bytes_per_s, P50),
+    RATE("p90_bytes_per_s", "p90", p90_bytes_per_s, P90),
+    RATE("p99_bytes_per_s", "p99", p99_bytes_per_s, P99),
     RATE("fastest_bytes_per_s", "Fastest", fastest_bytes_per_s, FASTEST),
     RATE("slowest_bytes_per_s", "Slowest", slowest_bytes_per_s, SLOWEST),
     NULL};

@@ -7,6 +7,7 @@
 
 #include "analyze/base/notes.h"
 #include "analyze/data/dataset.h"
+#include "analyze/data/filter.h"
 #include "analyze/findings/finding.h"
 
 #include <stdbool.h>
@@ -74,11 +75,9 @@ enum analysis_depth {
 };
 
 struct analysis_options {
-    int64_t segment_ns;    /* 0: chosen (section 3) */
-    int64_t skip_ns;       /* section 2 */
-    bool has_from, has_to; /* keep requests that start at or after from and before to */
-    bool from_is_relative, to_is_relative; /* ns into the run rather than absolute */
-    int64_t from_ns, to_ns;
+    int64_t segment_ns;          /* 0: chosen (section 3) */
+    int64_t skip_ns;             /* section 2 */
+    struct filter_time from, to; /* keep requests that start at or after from and before to */
     enum range_kind range;
     enum analysis_depth depth;
     bool full_series;       /* series from first start to last end (--analyze.all) */

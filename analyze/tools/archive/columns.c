@@ -17,13 +17,13 @@
 /* clang-format off: one column a row. */
 const struct column columns[] = {
     {"run", "Run", .form = COLUMNS_TEXT},
-    {"start", "Start, UTC", .form = COLUMNS_TIME},
+    {"start", "Start, UTC", .form = COLUMNS_TIME, .is_detail = true},
     [COLUMNS_OP] = {"op", "Op", .form = COLUMNS_TEXT},
     [COLUMNS_SIZE_OF] = {"size", "Size", .form = COLUMNS_SIZE, SETTING(RUN_OBJECT_SIZE),
                          .is_detail = true},
     {"threads", "Threads", .form = COLUMNS_COUNT, SETTING(RUN_CONCURRENCY), .is_detail = true},
     {"hosts", "Hosts", .form = COLUMNS_COUNT, SETTING(RUN_ENDPOINTS), .is_detail = true},
-    {"requests", "Requests", .form = COLUMNS_COUNT, SETTING(RUN_OPERATIONS)},
+    {"requests", "Requests", .form = COLUMNS_COUNT, SETTING(RUN_OPERATIONS), .is_detail = true},
     {"errors", "Errors", .form = COLUMNS_COUNT},
     {FIGURE(RUN_THROUGHPUT)},
     {FIGURE(RUN_OBJECTS), .is_detail = true},
@@ -79,7 +79,7 @@ struct columns_value columns_get(const struct columns_row *row, const struct col
     return v;
 }
 
-struct columns_text columns_show(const struct column *c, const struct columns_value *v)
+struct columns_text columns_show(const struct column *c, const struct columns_value *v, bool brief)
 {
     const struct run_figure *x = &v->number;
     struct columns_text t = {"-"};
@@ -87,6 +87,9 @@ struct columns_text columns_show(const struct column *c, const struct columns_va
 
     if (c->form == COLUMNS_TEXT) {
         snprintf(t.s, sizeof t.s, "%s", v->text != NULL ? v->text : "");
+        /* The finding is a name such as "slow-host". */
+        for (char *x = t.s; *x != '\0' && is_named(c, "finding"); x++)
+            *x = *x == '-' ? ' ' : *x;
     } else if (isnan(x->value)) {
         return t;
     } else if (c->form == COLUMNS_TIME) {
@@ -103,9 +106,10 @@ struct columns_text columns_show(const struct column *c, const struct columns_va
         snprintf(t.s, sizeof t.s, "%s", units_bounds(x->least, x->most).s);
     } else {
         bool has_limits = isfinite(spread_frac) && x->value > 0;
-        snprintf(t.s, sizeof t.s, "%s",
-                 has_limits ? compare_words_figure(c->metric, x->value, spread_frac).s
-                            : metrics[c->metric].text(x->value).s);
+        snprintf(t.s, sizeof t.s, "%s%s",
+                 brief && (!has_limits || spread_frac > COLUMNS_WIDE_FRAC) ? "~" : "",
+                 has_limits && !brief ? compare_words_figure(c->metric, x->value, spread_frac).s
+                                      : metrics[c->metric].text(x->value).s);
     }
     return t;
 }

@@ -55,11 +55,16 @@ struct columns_value {
 };
 struct columns_value columns_get(const struct columns_row *row, const struct column *c);
 
-/* A value for people, "12.3ms +- 4.0%"; "-": not known. */
+/* An interval that goes farther from its value than this is wide. Chosen: a difference of two such
+ * runs below a third is mostly chance. */
+#define COLUMNS_WIDE_FRAC .25
+
+/* A value for people, "12.3ms +- 4.0%"; "-": not known. A brief one has no interval: "~" says that
+ * it is wide or not known. */
 struct columns_text {
     char s[192];
 };
-struct columns_text columns_show(const struct column *c, const struct columns_value *v);
+struct columns_text columns_show(const struct column *c, const struct columns_value *v, bool brief);
 
 /* A condition on a row: "p99>20ms", "op=GET", "run!=night-*". */
 struct columns_test {

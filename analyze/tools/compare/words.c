@@ -61,7 +61,7 @@ static double pct_of(const struct compare_metric *m, double theta)
 
 struct units_text words_change(double pct, const char *unit)
 {
-    return units_format("%.30s %s", units_change(pct, fabs(pct) < 9.95).s, unit);
+    return units_format("%.30s %s", units_change(pct).s, unit);
 }
 
 struct units_text words_percent_of(const struct compare_metric *m, double theta)
@@ -284,8 +284,8 @@ static struct units_text change_of(const struct compare_metric *m, double theta,
     if (!isfinite(pct))
         return units_format("%s", pct > 0 ? "inf" : "-inf");
     if (m->cmp.is_difference)
-        return units_format("%+.3g points", pct);
-    return units_format("%.40s%s", units_change(pct, fabs(pct) < 10 ? 2 : 1).s, sign);
+        return units_format("%.30s points", units_change(pct).s);
+    return units_format("%.40s%s", units_change(pct).s, sign);
 }
 
 /* Returns p and n in the form of benchstat: "(p=0.002 n=6)", and "~ (p=0.485 n=6+5)" where no
@@ -327,7 +327,7 @@ struct units_text compare_words_percent(double before, double after)
 {
     if (!(before > 0) || isnan(after))
         return units_format("-");
-    return units_format("%.40s" UNITS_CELL_PCT, units_change(100 * (after - before) / before, 2).s);
+    return units_format("%.40s" UNITS_CELL_PCT, units_change(100 * (after - before) / before).s);
 }
 
 const char compare_words_limited[] =

@@ -232,7 +232,7 @@ static void put_change(struct sheet *s, struct cost *c, const struct cost_load l
     if (is_change)
         name_changed(c, loads, after - before, where, sizeof where);
     sheet_line(s, TEXT_PLAIN, "%s costs %s of server CPU, was %s: %s %%%s%s", who(&loads[0]),
-               per(after, 1).s, per(before, 1).s, units_change(100 * change, 0).s, where,
+               per(after, 1).s, per(before, 1).s, units_change(100 * change).s, where,
                is_change ? "" : ", less than the noise of sampling");
     if (loads[0].n_bytes > 0 && loads[1].n_bytes > 0)
         sheet_line(s, TEXT_PLAIN, "A GiB costs %s, was %s",

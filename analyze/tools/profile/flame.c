@@ -152,6 +152,22 @@ static void draw(const struct flame *t, const struct box *b, size_t from, size_t
     }
 }
 
+void profile_sum_line(struct sheet *s, const struct profile *p, size_t type)
+{
+    const struct profile_type *of = &p->types[type];
+    struct box all = {0};
+
+    for (size_t i = 0; i < p->n_samples; i++) {
+        int64_t value = profile_value(p, i, type);
+        *(p->samples[i].is_base ? &all.before : &all.after) +=
+            p->samples[i].is_base ? -value : value;
+    }
+    sheet_line(s, TEXT_HEADING, "%s of %s: %s in all%s%s", p->has_base ? "Change" : "Flame graph",
+               of->name, profile_format(all.after, of->unit, "auto").s,
+               p->has_base ? "; before: " : "",
+               p->has_base ? profile_format(all.before, of->unit, "auto").s : "");
+}
+
 bool profile_write_flame(const struct profile *p, size_t type, FILE *f, struct err *e)
 {
     struct flame t = {.p = p, .type = type, .all = {.name = "all"}, .f = f};
