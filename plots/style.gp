@@ -160,7 +160,7 @@ key_most(n) = (k = int((width - left_px - right_px - 75) / 8.2), k = narrow ? in
 # About n rounded steps over a span of numbers; no more than n of a clock.
 step_of(span, n) = (m = 10.0 ** floor(log10(span / real(n))), r = span / real(n) / m, \
     (r < 1.5 ? 1 : r < 3.5 ? 2 : r < 7.5 ? 5 : 10) * m)
-y_step(top, px) = step_of(top, px < 60 ? 1.5 : px < 240 ? px / 40.0 : 6)
+y_step(top, px) = step_of(top, px < 36 ? 0.7 : px < 60 ? 1.5 : px < 240 ? px / 40.0 : 6)
 step_up(x) = (m = 10.0 ** floor(log10(x)), r = x / m, (r <= 1 ? 1 : r <= 2 ? 2 : r <= 5 ? 5 : 10) * m)
 clock_step(span, n) = (s = span / real(n), s <= 1 ? step_up(s) : s <= 2 ? 2 : s <= 3 ? 3 : s <= 5 ? 5 : \
     s <= 10 ? 10 : s <= 15 ? 15 : s <= 30 ? 30 : s <= 60 ? 60 : s <= 120 ? 120 : s <= 300 ? 300 : \
@@ -259,7 +259,7 @@ events = 'stats data index "events" using (int(column("kind")) < 0 ? 0 : (n_even
     }; \
     n_event_rows = lesser(n_event_rows, int(0.2 * height / event_row_px)); \
     panel_top_px = panel_top_px + event_row_px * n_event_rows; set tmargin at screen Y(panel_top_px); \
-    n_listed = 0; most_listed = int((height - panel_top_px - foot_px - 110) / list_row_px); \
+    n_listed = 0; most_listed = int((height - panel_top_px - foot_px - 200) / list_row_px); \
     most_listed = most_listed < 0 ? 0 : most_listed; \
     do for [i = 1:n_events] { if (event_says[i] ne " " && n_listed < most_listed) { \
         n_listed = n_listed + 1; \

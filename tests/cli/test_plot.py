@@ -195,7 +195,8 @@ class Plot(CliTest):
                            ("instant", [capgen.row(0, 0) for _ in range(3)])):
             with self.subTest(capture=name):
                 self.plot(self.written(capgen.text(made)), "--out", self.tmp / name)
-                self.assertTrue(list((self.tmp / name).glob("throughput-*.svg")))
+                shows = "errors-*.svg" if name == "failed" else "throughput-*.svg"
+                self.assertTrue(list((self.tmp / name).glob(shows)))
 
     def test_large_rates_have_large_units(self):
         rows = [capgen.row(i * SECOND // 50, (i + 1) * SECOND // 50, size=1 << 36) for i in range(500)]
@@ -305,7 +306,7 @@ class Plot(CliTest):
 
     def test_size_data(self):
         report = self.s3analyze("analyze", "--json", "-q", capture("get-randsize")).json()
-        self.plot(capture("get-randsize"), "--out", self.tmp)
+        self.plot(capture("get-randsize"), "--chart", "latency-size,sizes", "--out", self.tmp)
         for op in report["operations"]:
             rows = blocks(self.tmp / f"latency-size-{op['op']}.tsv")["classes"]
             self.assertEqual([int(r["n"]) for r in rows], [s["n"] for s in op["requests"]["sizes"]])
@@ -490,12 +491,12 @@ class Sizes(CliTest):
     """The size of a picture and of its text."""
 
     def texts(self, *args):
-        """Heights of text as it is shown, in whole pixels."""
+        """Heights of text as it is shown, in pixels of 1/96 inch."""
         out = self.tmp / 'latency.svg'
         self.s3analyze('plot', '-q', '--force', '--chart', 'latency', *args, capture('get-g4'), '--out', out)
         svg = out.read_text()
-        width, drawn = map(int, re.search(r'width="(\d+)" height="\d+"\s+viewBox="0 0 (\d+) ', svg).groups())
-        return {round(float(s) * width / drawn) for s in re.findall(r'font-size="([0-9.]+)"', svg)}
+        width, inch, drawn = re.search(r'width="([\d.]+)(in)?" height="[\d.]+(?:in)?"\s+viewBox="0 0 (\d+) ', svg).groups()
+        return {round(float(s) * float(width) * (96 if inch else 1) / int(drawn), 1) for s in re.findall(r'font-size="([0-9.]+)"', svg)}
 
     def sized(self, size):
         self.texts('--size', size)
@@ -518,10 +519,9 @@ class Sizes(CliTest):
         self.assertEqual(min(self.texts()), 13)
         self.assertEqual(min(self.texts('--size', '1720x800')), 26)
         self.assertEqual(min(self.texts('--size', '1720x400')), 13)
-        # 7 points of 1/72 inch in a column of 3.5 inch, and on a page of 6.5 inch.
-        self.assertGreaterEqual(min(self.texts('--size', 'column')) / 460 * 3.5 * 72, 7)
-        self.assertGreaterEqual(min(self.texts('--size', 'page')) / 860 * 6.5 * 72, 7)
-        self.assertIn('width="460" height="320"', self.sized('column'))
+        for size in 'column', 'page':  # 7 points of 1/72 inch
+            self.assertGreaterEqual(min(self.texts('--size', size)) * 72 / 96, 7)
+        self.assertIn('viewBox="0 0 460 380"', self.sized('column'))
         self.assertIn('width="1600" height="900"', self.sized('slide'))
 
     def test_font_size(self):

@@ -28,7 +28,7 @@ class Page(html.parser.HTMLParser):
         super().__init__()
         self.tables, self.words, self.skipped, self.cell = [], [], 0, None
         self.feed(text)
-        self.text = squeezed(" ".join(self.words)).replace("\u2192", "->")
+        self.text = squeezed(" ".join(self.words))
 
     def handle_starttag(self, tag, attrs):
         attrs = dict(attrs)
@@ -56,7 +56,8 @@ class Page(html.parser.HTMLParser):
 
 
 def squeezed(text):
-    return " ".join(text.split())
+    """In one line, with the signs of plain text."""
+    return " ".join(text.split()).replace("\u2192", "->").replace("\u00b1", "+-")
 
 
 def numbers_of(text):
@@ -248,7 +249,7 @@ class Runs(Same):
         report = self.s3analyze("analyze", "-q", "--json", path).json()
         page = Page(file.read_text())
         figures = [word for word in re.findall(r"\S*\d\S*", text.replace(str(path), ""))]
-        self.assert_shown([word.rstrip(".,;:") for word in figures if not re.fullmatch(r"\d+\.", word)],
+        self.assert_shown([word.rstrip(".,;:)") for word in figures if not re.fullmatch(r"\d+\.", word)],
                           page.text, "page")
         for i, op in enumerate(report["operations"]):
             rows = [row for name, rows in page.tables if re.match(rf"op{i}-", name) for row in rows]

@@ -386,6 +386,8 @@ static bool fill_samples(struct plot_data *p, const struct segment_range *inside
                   op->statistics != NULL ? &op->statistics->duration : NULL);
         set_marks(&p->ttfb, &op->requests.all.ttfb,
                   op->statistics != NULL ? &op->statistics->ttfb : NULL);
+        set_marks(&p->response, &op->requests.response_time.dur,
+                  op->statistics != NULL ? &op->statistics->response : NULL);
     }
     return true;
 }

@@ -36,8 +36,8 @@ extern const double plot_data_mark_pct[PLOT_DATA_N_MARKS]; /* 50, 90, 99, 99.9, 
 struct plot_sample {
     uint64_t n;
     int64_t most_ns;
-    int64_t mark_ns[PLOT_DATA_N_MARKS]; /* not of response times */
-    uint64_t *count;                    /* HIST_N_INDEXES, by hist_index */
+    int64_t mark_ns[PLOT_DATA_N_MARKS];
+    uint64_t *count; /* HIST_N_INDEXES, by hist_index */
 };
 
 /* A host's or client's part in the run. Of hosts: what they moved. Of clients: how long their

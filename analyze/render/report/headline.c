@@ -251,7 +251,7 @@ static bool is_limit(const struct finding *x)
 enum exit_code headline_verdict(const struct analysis *a, struct headline *says)
 {
     const struct findings *all = &a->findings;
-    const char *doubt = statistics_doubt_of(a);
+    const struct statistics_doubted doubt = statistics_doubt_of(a);
     struct sentence s = {.h = says};
     size_t n_problems = 0, n_limits = 0;
     int main = role_main(a);
@@ -279,15 +279,17 @@ enum exit_code headline_verdict(const struct analysis *a, struct headline *says)
         say(&s, "Nothing found in what the file holds");
     else if (n_ok > 0)
         say(&s, "No finding: %s",
-            *doubt != '\0' ? "no errors, but the run is too short to show if it is steady"
-                           : "steady, even, no errors");
+            *doubt.why != '\0' ? "no errors, but the run is too short to show if it is steady"
+                               : "steady, even, no errors");
     if (n_problems > 0)
         say_number(&s, (int64_t)(all->n - n_problems), "notice");
-    if (*doubt != '\0')
-        say(&s, ". %s", doubt);
+    if (doubt.permille > 0)
+        say(&s, ". %sp%g: %s", doubt.of, doubt.permille / 10.0, doubt.why);
+    else if (*doubt.why != '\0')
+        say(&s, ". %s", doubt.why);
     if (n_problems > 0 || n_ok == 0)
         return EXIT_FAILED;
-    return *doubt != '\0' || !has_rate || n_limits > 0 || n < FINDING_LEAST_REQUESTS ||
+    return *doubt.why != '\0' || !has_rate || n_limits > 0 || n < FINDING_LEAST_REQUESTS ||
                    a->series_note != NULL
                ? EXIT_UNDECIDED
                : EXIT_DONE;

@@ -545,18 +545,23 @@ const char *statistics_doubt(const struct statistics *s, const struct stats_ci *
                              : "95 % CI unreliable: noise lasts too long for so short a run";
 }
 
-const char *statistics_doubt_of(const struct analysis *a)
+struct statistics_doubted statistics_doubt_of(const struct analysis *a)
 {
-    const char *doubt = "";
+    struct statistics_doubted d = {"", "", 0};
 
-    for (size_t k = 0; k < a->n_operations && *doubt == '\0'; k++) {
+    for (size_t k = 0; k < a->n_operations && *d.why == '\0'; k++) {
         const struct statistics *s = a->operations[k].statistics;
         if (s == NULL || !role_is_benchmark(a->operations[k].role))
             continue;
         const struct statistics_latency *times[] = {&s->duration, &s->ttfb};
-        doubt = statistics_doubt(s, s->bytes.present ? &s->bytes.mean : &s->objects.mean);
-        for (size_t i = 0; i < 2 * STATISTICS_N_QUANTILES && *doubt == '\0'; i++)
-            doubt = statistics_doubt(s, &times[i / 4]->q[i % 4].ci);
+        d.why = statistics_doubt(s, s->bytes.present ? &s->bytes.mean : &s->objects.mean);
+        for (size_t i = 0; i < 2 * STATISTICS_N_QUANTILES && *d.why == '\0'; i++) {
+            size_t q = i % STATISTICS_N_QUANTILES;
+
+            d = (struct statistics_doubted){
+                statistics_doubt(s, &times[i / STATISTICS_N_QUANTILES]->q[q].ci),
+                i < STATISTICS_N_QUANTILES ? "" : "TTFB ", statistics_permille[q]};
+        }
     }
-    return doubt;
+    return *d.why != '\0' ? d : (struct statistics_doubted){"", "", 0};
 }

@@ -137,7 +137,13 @@ void statistics_find_change(struct statistics *s, const struct findings *all, co
 /* Returns why an interval of these statistics is unreliable; "": no reason is known. The string is
  * static. */
 const char *statistics_doubt(const struct statistics *s, const struct stats_ci *ci);
-/* The same of the first unreliable interval among those of the benchmark that reports show. */
-const char *statistics_doubt_of(const struct analysis *a);
+/* The first unreliable interval among those of the benchmark that reports show. */
+struct statistics_doubted {
+    const char *why;   /* "": none is known to be unreliable */
+    const char *of;    /* "TTFB "; "": of durations, which have no name of their own */
+    unsigned permille; /* of a quantile; 0: of throughput, or none */
+};
+
+struct statistics_doubted statistics_doubt_of(const struct analysis *a);
 
 #endif

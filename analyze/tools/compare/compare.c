@@ -62,21 +62,35 @@ static const char *why_thin(const struct run_part *p, enum run_metric metric)
     return metrics[metric].kind != METRIC_DIFFERENCE ? p->too_thin : ci->ok ? NULL : ci->why;
 }
 
-/* Collects the values of the runs that are long enough; if there are none, those of all runs. With
+/* How well a value is known: by itself, with other runs (the scatter between runs needs no interval
+ * within each), or not at all. */
+enum standing { KNOWN, KNOWN_AMONG_RUNS, TOO_THIN };
+
+static enum standing standing_of(const struct run_part *p, enum run_metric metric, bool has_many)
+{
+    return why_thin(p, metric) == NULL ? KNOWN
+           : p->is_short && has_many   ? KNOWN_AMONG_RUNS
+                                       : TOO_THIN;
+}
+
+/* Collects the values of side k of the operation: of the runs whose values are known best. With
  * `clear`, rates are those without the faults, in runs that have any. */
-static bool fill_values(struct compare_values *v, const struct compare_runs *runs,
+static bool fill_values(struct compare_values *v, const struct compare_op *op, size_t k,
                         const struct run_part *part, enum run_metric metric, bool clear,
                         struct err *e)
 {
+    const struct compare_runs *runs = &op->runs[k];
+    bool has_many = op->runs[0].n + op->runs[1].n > 2;
+
     *v = (struct compare_values){.spread_frac = INFINITY};
     if (!mem_new(&v->v, runs->n, e) || !mem_new(&v->turns, runs->n, e))
         return false;
-    for (int thin = 0; thin < 2 && v->n == 0; thin++) {
+    for (enum standing standing = KNOWN; standing <= TOO_THIN && v->n == 0; standing++) {
         for (size_t i = 0; i < runs->n; i++) {
             const struct run_op *o = runs->v[i];
             const struct run_part *p = part_with(o, part, metric);
 
-            if (p == NULL || (why_thin(p, metric) != NULL) != thin)
+            if (p == NULL || standing_of(p, metric, has_many) != standing)
                 continue;
             v->one = clear && has_clear(o, metric) ? o->clear[metric] : p->value[metric];
             v->turns[v->n] =
@@ -84,7 +98,7 @@ static bool fill_values(struct compare_values *v, const struct compare_runs *run
             v->v[v->n++] = v->one.ci.value;
             v->below = fmax(v->below, -log1p(-v->one.ci.below / fabs(v->one.ci.value)));
             v->above = fmax(v->above, log1p(v->one.ci.above / fabs(v->one.ci.value)));
-            v->too_thin = why_thin(p, metric);
+            v->too_thin = standing == TOO_THIN ? why_thin(p, metric) : NULL;
         }
     }
     for (size_t i = 0; i < runs->n && part->kind == RUN_ALL; i++)
@@ -216,8 +230,8 @@ static bool add_metrics(struct compare_op *op, const struct compare *c,
             .mde_frac = NAN,
             .p_worse = NAN,
         };
-        bool ok = fill_values(&m.before, &op->runs[0], part, m.metric, false, e) &&
-                  fill_values(&m.after, &op->runs[1], part, m.metric, false, e);
+        bool ok = fill_values(&m.before, op, 0, part, m.metric, false, e) &&
+                  fill_values(&m.after, op, 1, part, m.metric, false, e);
         bool is_kept = ok && is_worth(&m);
         respect_resolution(&m, c);
         if (is_kept)
@@ -247,9 +261,8 @@ static bool fill_clear(struct compare_op *op, const struct compare *c,
     if (!any)
         return true;
     struct compare_metric m = {.metric = leading->metric, .part = leading->part};
-    bool ok = fill_values(&m.before, &op->runs[0], m.part, m.metric, true, e) &&
-              fill_values(&m.after, &op->runs[1], m.part, m.metric, true, e) &&
-              test(&m, c, o, op, e);
+    bool ok = fill_values(&m.before, op, 0, m.part, m.metric, true, e) &&
+              fill_values(&m.after, op, 1, m.part, m.metric, true, e) && test(&m, c, o, op, e);
     contain_shown(&m);
     op->clear = m.cmp;
     op->clear.theta = compare_theta(&m);

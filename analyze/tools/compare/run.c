@@ -151,6 +151,7 @@ static void fill_values(struct run_part *p, const struct statistics *s,
                         const struct statistics_latency *duration)
 {
     p->too_thin = s->objects.mean.ok ? NULL : s->objects.mean.why;
+    p->is_short = p->too_thin != NULL && s->n_requests >= STATS_MIN_REQUESTS;
     metric_values(p->value, s, duration);
 }
 

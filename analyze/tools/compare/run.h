@@ -24,6 +24,7 @@ struct run_part {
     char *host;                   /* RUN_HOST */
     int64_t min_bytes, max_bytes; /* RUN_SIZE; max -1: no upper bound */
     const char *too_thin;         /* why its values are not reliable; NULL: they are */
+    bool is_short; /* that is why, but it has enough requests for one of several runs */
     struct run_value value[RUN_N_COMPARED];
 };
 

@@ -118,17 +118,17 @@ struct compare_words_text compare_words_rest(const struct compare *c)
         for (int side = 0; compare_is_measured(c, &c->ops[k]) && side < 2; side++) {
             least = c->ops[k].runs[side].n < least ? c->ops[k].runs[side].n : least;
             most = c->ops[k].runs[side].n > most ? c->ops[k].runs[side].n : most;
-            if (c->ops[k].change == CELL_OPEN && !isnan(c->ops[k].head->mde_frac))
-                mde_frac = fmax(mde_frac, c->ops[k].head->mde_frac);
         }
+        if (c->ops[k].change == CELL_OPEN)
+            mde_frac = fmax(mde_frac, (m != NULL ? m : c->ops[k].head)->mde_frac);
     }
     if (n_open > 0)
         words_append(&t, "%zu show%s no change", n_open, n_open == 1 ? "s" : "");
     if (isinf(mde_frac))
         words_append(&t, "; of some, so few runs could show none");
     else if (mde_frac > 0)
-        words_append(&t, "; a change of %.*f %% would have been seen", mde_frac < .0995,
-                     100 * mde_frac);
+        words_append(&t, "; a change of throughput by %.*f %% would have been seen",
+                     mde_frac < .0995, 100 * mde_frac);
     words_append(&t, n_open > 0 ? ". " : "");
     if (c->n_changes[CELL_NO_DATA] > 0)
         words_append(&t, "%zu cannot be compared. ", c->n_changes[CELL_NO_DATA]);
@@ -155,8 +155,8 @@ static struct units_text change_of(const struct compare_metric *m)
         return (struct units_text){"~"};
     double theta = compare_theta(m), center = expm1(theta);
     double off = 100 * fmax(center - expm1(m->cmp.lo), expm1(m->cmp.hi) - center);
-    return units_format("%.20s+-%.*f" UNITS_CELL_PCT,
-                        units_change(100 * center, fabs(center) < .0995).s, off < 9.95, off);
+    return units_format("%.20s+-%.*f" UNITS_CELL_PCT, units_change(100 * center).s, off < 9.95,
+                        off);
 }
 
 struct compare_words_cell compare_words_cell(const struct compare_op *op)
