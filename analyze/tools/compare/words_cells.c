@@ -146,7 +146,8 @@ struct compare_words_text compare_words_rest(const struct compare *c)
     return t;
 }
 
-/* "-9.7+-1.3%"; "~": no change is shown; "": not compared. */
+/* "-9.7+-1.3%", or "+22 to 205%" if half of the interval is wider than the change; "~": no change is
+ * shown; "": not compared. */
 static struct units_text change_of(const struct compare_metric *m)
 {
     if (m == NULL || !m->cmp.ok)
@@ -155,6 +156,9 @@ static struct units_text change_of(const struct compare_metric *m)
         return (struct units_text){"~"};
     double theta = compare_theta(m), center = expm1(theta);
     double off = 100 * fmax(center - expm1(m->cmp.lo), expm1(m->cmp.hi) - center);
+    if (off >= 100 * fabs(center))
+        return units_format("%+.0f to %.0f" UNITS_CELL_PCT, 100 * expm1(m->cmp.lo),
+                            100 * expm1(m->cmp.hi));
     return units_format("%.20s+-%.*f" UNITS_CELL_PCT, units_change(100 * center).s, off < 9.95,
                         off);
 }
