@@ -257,7 +257,7 @@ class Options(LoadTest):
         name = next(self.tmp.glob("*.csv.zst")).name
         self.assertRegex(name, r"^s3load-put-\d{8}T\d{6}Z-\w{4}\.csv\.zst$")
         self.assertIn(f"Capture: {name}", r.out)
-        self.assertIn("Operation: PUT", r.out)
+        self.assertRegex(r.out, r"\nPUT +20 +0 ")
         self.assertEqual(apart_from_speed(r.err), "")
         self.assertEqual(Capture(self.tmp / name).start["label"], "a \"label\"")
 

@@ -287,7 +287,7 @@ class Outputs(Settings):
         advice = re.search(r"To analyse it: (s3analyze .*)", r.out).group(1)
         said = subprocess.run(advice.replace("s3analyze", f"'{BUILD}/s3analyze'", 1), shell=True, cwd=self.tmp,
                               stdout=subprocess.PIPE, check=True)
-        self.assertIn(b"Operation: PUT", said.stdout)
+        self.assertRegex(said.stdout, rb"\nPUT +20 +0 ")
 
     def test_settings_in_the_capture(self):
         """Those of options, variables, profiles and defaults alike."""

@@ -25,7 +25,7 @@ static void put_lines(FILE *f, const struct plan_chart *x)
     const struct plan *p = x->plan;
 
     plot_out_block(f, "lines", "is_upright at text");
-    plot_out_row(f, "irs", (int64_t)0, NAN, "");
+    plot_out_row(f, "irs", (int64_t)0, 0.0, ""); /* of an empty block gnuplot makes an error */
     for (size_t i = 0; x->first == P50 && i < p->slo.n; i++)
         if (p->slo.v[i].figure == SLO_TIME)
             plot_out_row(f, "irs", (int64_t)0, p->slo.v[i].limit / 1e6, p->slo.v[i].text);
