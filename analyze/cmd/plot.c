@@ -135,8 +135,7 @@ static void put_charts(FILE *f)
           "column (of a paper), page or slide: PDF and SVG are 3.5 and 6.5 inches wide,\n"
           "with text of 7 points; PNG has 300 pixels an inch. Or choose --font-size. To\n"
           "restyle a chart, copy the folder share/s3analyze/plots, change its CHART.gp or\n"
-          "style.gp, and draw the .tsv that\n"
-          "lies beside the picture:\n"
+          "style.gp, and draw the .tsv that lies beside the picture:\n"
           "  gnuplot -c plots/cdf.gp cdf-GET.tsv cdf.pdf 860 400 light\n"
           "or let the variable S3ANALYZE_PLOTS name that folder.\n",
           f);

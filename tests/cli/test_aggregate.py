@@ -501,7 +501,7 @@ class NoPercentiles(AggregateTest):
                     if re.fullmatch(r" +(\S.* )?p50 .*p90 .*p99 .*[A-Za-z]", line) and ":" not in line:
                         ends = [m.end() for m in re.finditer(r"(?<!\S)p\d\d", line)]
                         continue
-                    if not line or line.startswith(("-: ", "-v ", "In ", " * ", "Warning: ", "Clients together: ")):
+                    if not line or line.startswith(("-: ", "-v ", "In ", " * ", "Warning: ", "Clients together: ", "Percentiles of the run")):
                         ends = []
                     if line.startswith(("Operation: ", "Before the benchmark: ")):
                         op = line.split()[-1]

@@ -150,8 +150,9 @@ class DecisionTest(Base):
         self.assertEqual(self.answer(rows, "p90<1s")["verdict"], "met")
 
     def test_text_says_the_same(self):
-        out = self.s3analyze("analyze", self.put(self.rows())).out
-        self.assertRegex(out, r"90%: \S+ to \S+ \(bounds\)")
+        path = self.put(self.rows())
+        for args in [], ["-v"]:
+            self.assertRegex(self.s3analyze("analyze", *args, path).out, r"p90: \S+ to \S+ \(bounds\)")
 
 
 class CompareTest(Base):

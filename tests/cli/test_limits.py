@@ -19,8 +19,8 @@ class Limits(CliTest):
         path = self.put(steady(300))
         for args in [], ["-v"]:
             out = self.s3analyze("analyze", "--co-interval", "10ms", *args, path).out
-            self.assertEqual(" ".join(out.split()).count("Corrected for coordinated omission, interval 10ms"), 1)
-        self.assertNotIn("Corrected", self.s3analyze("analyze", path).out)
+            self.assertEqual(" ".join(out.split()).count("GET, corrected for coordinated omission, interval 10ms: p50 "), 1)
+        self.assertNotIn("orrected for", self.s3analyze("analyze", path).out)
 
     def test_a_series_of_very_many_lines(self):
         """An hour of 100 hosts in steps of 4 ms is refused before anything is written."""

@@ -148,8 +148,9 @@ class Preparation(CliTest):
 
     def test_text_has_it_behind_the_benchmark(self):
         path, = self.runs("a", 10, 10)[:1]
-        out = self.s3analyze("analyze", path).out
-        self.assertRegex(out, r"\nOperations:\n.*\nGET .*\nBefore the benchmark:\nPUT ")
+        out = self.s3analyze("analyze", "-v", path).out
+        for shown in out, self.s3analyze("analyze", path).out:
+            self.assertRegex(shown, r"\nOperations:\n.*\nGET .*\nBefore the benchmark:\nPUT ")
         self.assertEqual(re.findall(r"(?m)^-{20,}\n(.*)$", out), ["Operation: GET", "Before the benchmark: PUT"])
 
     def test_means_are_without_it(self):

@@ -157,7 +157,7 @@ class Seconds(SumsTest):
 
     def test_series(self):
         sums = self.sums(self.put("s", simulate(5, SHAPES["mixed"])))
-        out = self.tmp / "s.json"
+        out = self.tmp / "s.ndjson"
         self.s3analyze("analyze", "--quiet", "--analyze.all", "--analyze.out.total", "--out", out, sums)
         rows = [json.loads(line) for line in out.read_text().splitlines()]
         operations = self.document(sums)["operations"]

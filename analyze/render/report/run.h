@@ -53,6 +53,9 @@ void run_sheet_headings(struct sheet *s, const struct field *const *list);
 
 /* Below a table that has "-": why these figures are not known. Nothing if they all are. */
 void run_sheet_why(struct sheet *s, const struct known *known);
+/* Lists the percentiles that are known only to bounds, and not to the digits that are shown. op:
+ * the name of the operation; "": it stands above. */
+void run_sheet_bounds(struct sheet *s, const struct requests *q, const char *op);
 /* How long the requests of an operation took or, if sizes differ, how fast each was. known_ns is
  * the resolution of times; 0: exact. */
 void run_sheet_requests(struct sheet *s, const struct requests *q, int64_t known_ns);

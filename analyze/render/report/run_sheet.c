@@ -449,6 +449,7 @@ static void put_more(struct sheet *s, const struct analysis *a, size_t n_unsaid)
             sheet_line(s, TEXT_PLAIN, "%s: skipped: %s.", op->op,
                        op->skipped ? op->skipped : "no requests");
         put_notes(s, a, op->op);
+        run_sheet_bounds(s, &op->requests, op->op);
         run_sheet_statistics(s, op);
     }
     sheet_line(s, TEXT_FAINT, "-v adds %s%seach operation, segment, host, client and error.",

@@ -99,16 +99,16 @@ static void put_group(struct sheet *s, const struct aggfile_group *g, const char
               g->n_requests >= 100 ? figures_ms(g->p99_ms).s : "-");
 }
 
-/* Lists the percentiles that are known only to bounds, and not to the digits that are shown. */
-static void put_bounds(struct sheet *s, const struct requests *q)
+void run_sheet_bounds(struct sheet *s, const struct requests *q, const char *op)
 {
     const struct request_groups *x = &q->groups;
     static const char *const names[] = {"p50", "p90", "p99"};
+    const unsigned all = 1u << FIGURE_P50 | 1u << FIGURE_P90 | 1u << FIGURE_P99;
 
-    if (isnan(x->bounds[0].least_ns))
+    if (x->n == 0 || isnan(x->bounds[0].least_ns) || known_all(&q->all.dur.known, all))
         return;
-    sheet_line(s, TEXT_PLAIN, "Percentiles of the run%s, from the figures of %s of 10 s:",
-               q->with_failed ? "'s successful requests" : "",
+    sheet_line(s, TEXT_PLAIN, "Percentiles of the run%s%s%s, from the figures of %s of 10 s:",
+               q->with_failed ? "'s successful requests" : "", *op != '\0' ? ", " : "", op,
                units_counted((int64_t)x->n, "group").s);
     for (size_t i = 0; i < 3; i++)
         sheet_item(s, TEXT_PLAIN, "%s: %s", names[i],
@@ -121,8 +121,7 @@ static void put_groups(struct sheet *s, const struct requests *q)
 
     if (x->n == 0)
         return;
-    if (!known_all(&q->all.dur.known, 1u << FIGURE_P50 | 1u << FIGURE_P90 | 1u << FIGURE_P99))
-        put_bounds(s, q);
+    run_sheet_bounds(s, q, "");
     s->when = SHEET_DETAIL;
     sheet_table(s, "llrrrrr", "Groups of 10 s, each for itself");
     SHEET_HEADINGS(s, "10 s from", "Client", "Requests", "Mean", "p50 of it", "p90 of it",
