@@ -153,7 +153,7 @@ LOADGEN_LIBS = $(call pkg_libs,$(LOADGEN_PKGS))
 
 # What packing needs: for `make deb` the build dependencies of debian/control without those of tests.
 ifneq ($(filter dist distcheck deb,$(MAKECMDGOALS)),)
-missing := $(shell command -v git >/dev/null || echo git)
+missing := $(shell [ ! -e .git ] || command -v git >/dev/null || echo git)
 ifneq ($(filter deb,$(MAKECMDGOALS)),)
 missing += $(shell for p in build-essential $$(sed -n '/^Build-Depends/,/^[^ ]*$$/ { /nocheck/d; \
 	s/^ debhelper-.*/debhelper/p; s/^ \([^, ]*\),$$/\1/p; }' debian/control); do \
@@ -394,10 +394,11 @@ clean:
 DIST := s3load-$(RELEASE)
 dist:
 	rm -rf build/dist && mkdir -p build/dist/$(DIST)
-	git -c core.autocrlf=false archive HEAD | tar -xf - -C build/dist/$(DIST)
-	$(DESCRIBE) >build/dist/$(DIST)/.version
+	if [ -e .git ]; then git -c core.autocrlf=false archive HEAD; else tar --exclude='./build*' -cf - .; fi | \
+		tar -xf - -C build/dist/$(DIST)
+	[ ! -e .git ] || $(DESCRIBE) >build/dist/$(DIST)/.version
 	tar -C build/dist --format=ustar --sort=name --owner=0 --group=0 --numeric-owner \
-		--mode=go=rX,u+rw,a-s --mtime=@$$(git log -1 --format=%ct) -cf build/$(DIST).tar $(DIST)
+		--mode=go=rX,u+rw,a-s --mtime=@$$(if [ -e .git ]; then git log -1 --format=%ct; else stat -c %Y .version; fi) -cf build/$(DIST).tar $(DIST)
 	gzip -9nf build/$(DIST).tar
 	rm -rf build/dist
 	@echo build/$(DIST).tar.gz
