@@ -390,7 +390,7 @@ uninstall:
 clean:
 	rm -rf build build-*
 
-# The committed tree, the same bytes on every machine.
+# The committed tree, the same bytes on every machine, also from an unpacked tarball.
 DIST := s3load-$(RELEASE)
 dist:
 	rm -rf build/dist && mkdir -p build/dist/$(DIST)
@@ -414,10 +414,11 @@ deb: dist
 cross: all
 	@BUILD=$(B) tests/cross
 
-# The tarball must build, pass its tests, and uninstall what it installed.
+# The tarball must pack itself, build, pass its tests, and uninstall what it installed.
 distcheck: dist
 	rm -rf build/distcheck && mkdir -p build/distcheck
 	tar -xzf build/$(DIST).tar.gz -C build/distcheck
+	$(MAKE) -C build/distcheck/$(DIST) dist && cmp build/$(DIST).tar.gz build/distcheck/$(DIST)/build/$(DIST).tar.gz
 	$(MAKE) -C build/distcheck/$(DIST) all
 	$(MAKE) -C build/distcheck/$(DIST) check
 	$(MAKE) -C build/distcheck/$(DIST) install DESTDIR="$(CURDIR)/build/distcheck/root"
