@@ -15,7 +15,8 @@
 #define FAST_START_FRAC    .10 /* of the run: a fast beginning up to here is a warm-up, too */
 #define LONGEST_WARM_UP_NS (3600 * NS_PER_S) /* what lasts for hours is a level */
 #define PENALTY            22.0 /* times the long-run variance: 4.7 standard errors a cut */
-#define EVIDENCE           15.0 /* cost of a shape, in -2 log likelihood: high, as many are tried */
+#define EVIDENCE           17.0 /* cost of a shape, in -2 log likelihood: bench-stats, slow noise */
+#define MORE_EVIDENCE      13.0 /* of a ramp, a wave or a bell: many are tried */
 #define MOST_WAVES         4    /* cycles of a slow wave: more are searched for by their period */
 #define WAVE_STEPS         20   /* per cycle, of the number of cycles that are tried */
 #define LEAST_SWING        (2 * LEVELS_PROBLEM_CHANGE) /* of a wave: slow noise swings, too */
@@ -434,7 +435,7 @@ static bool fit(struct levels *l, struct err *e)
             add_cuts(l, &x);
         else if (levels_range(l->shapes[shape], l->n, &low) >=
                  -log(1 - (shape == whole + WAVE ? LEAST_SWING : LEVELS_PROBLEM_CHANGE)))
-            x.cost = cost_of(l, x.with) + (shape == whole + LINE ? 0 : EVIDENCE);
+            x.cost = cost_of(l, x.with) + (shape == whole + LINE ? 0 : MORE_EVIDENCE);
         if (x.cost < best.cost) {
             best = x;
             first = shape - whole;

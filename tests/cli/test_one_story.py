@@ -182,7 +182,7 @@ class OneStory(CliTest):
                     lost_s = (1 - f["ratio"]) * (seconds(f["end"]) - seconds(f["start"]))
                     self.assertAlmostEqual(lost_s, end - begin, delta=.6)
                     told += 1
-        self.assertGreater(told, 1)
+        self.assertGreater(told, 0)
 
     def test_a_number_of_requests_each(self):
         """Threads that end one after the other, each with its requests done, are no drop and no stall."""
