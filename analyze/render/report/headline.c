@@ -284,9 +284,10 @@ enum exit_code headline_verdict(const struct analysis *a, struct headline *says)
     if (n_problems > 0)
         say_number(&s, (int64_t)(all->n - n_problems), "notice");
     if (doubt.permille > 0)
-        say(&s, ". %sp%g: %s", doubt.of, doubt.permille / 10.0, doubt.why);
+        say(&s, ". %s%s%sp%g: %s", doubt.op, *doubt.op != '\0' ? " " : "", doubt.of,
+            doubt.permille / 10.0, doubt.why);
     else if (*doubt.why != '\0')
-        say(&s, ". %s", doubt.why);
+        say(&s, ". %s%s%s", doubt.op, *doubt.op != '\0' ? ": " : "", doubt.why);
     if (n_problems > 0 || n_ok == 0)
         return EXIT_FAILED;
     return *doubt.why != '\0' || !has_rate || n_limits > 0 || n < FINDING_LEAST_REQUESTS ||

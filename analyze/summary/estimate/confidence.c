@@ -547,21 +547,23 @@ const char *statistics_doubt(const struct statistics *s, const struct stats_ci *
 
 struct statistics_doubted statistics_doubt_of(const struct analysis *a)
 {
-    struct statistics_doubted d = {"", "", 0};
-
-    for (size_t k = 0; k < a->n_operations && *d.why == '\0'; k++) {
+    for (size_t k = 0; k < a->n_operations; k++) {
         const struct statistics *s = a->operations[k].statistics;
+        struct statistics_doubted d = {.op = a->mixed ? a->operations[k].op : "", .of = ""};
+
         if (s == NULL || !role_is_benchmark(a->operations[k].role))
             continue;
-        const struct statistics_latency *times[] = {&s->duration, &s->ttfb};
         d.why = statistics_doubt(s, s->bytes.present ? &s->bytes.mean : &s->objects.mean);
         for (size_t i = 0; i < 2 * STATISTICS_N_QUANTILES && *d.why == '\0'; i++) {
             size_t q = i % STATISTICS_N_QUANTILES;
+            bool of_ttfb = i >= STATISTICS_N_QUANTILES;
 
-            d = (struct statistics_doubted){
-                statistics_doubt(s, &times[i / STATISTICS_N_QUANTILES]->q[q].ci),
-                i < STATISTICS_N_QUANTILES ? "" : "TTFB ", statistics_permille[q]};
+            d.of = of_ttfb ? "TTFB " : "";
+            d.permille = statistics_permille[q];
+            d.why = statistics_doubt(s, &(of_ttfb ? &s->ttfb : &s->duration)->q[q].ci);
         }
+        if (*d.why != '\0')
+            return d;
     }
-    return *d.why != '\0' ? d : (struct statistics_doubted){"", "", 0};
+    return (struct statistics_doubted){"", "", "", 0};
 }

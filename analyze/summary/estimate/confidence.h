@@ -140,6 +140,7 @@ const char *statistics_doubt(const struct statistics *s, const struct stats_ci *
 /* The first unreliable interval among those of the benchmark that reports show. */
 struct statistics_doubted {
     const char *why;   /* "": none is known to be unreliable */
+    const char *op;    /* of a mix; "": of the only operation, or of a phase */
     const char *of;    /* "TTFB "; "": of durations, which have no name of their own */
     unsigned permille; /* of a quantile; 0: of throughput, or none */
 };
