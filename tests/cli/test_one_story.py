@@ -310,6 +310,14 @@ class Statistics(CliTest):
             self.assertFalse(one in words and other in words, (name, one, other))
         self.assertIsNone(SAID_BY_FINDINGS.search(words), name)
 
+    def check_named(self, path, report):
+        """A doubt is of the throughput that the headline marks, or names its operation or percentile."""
+        first = " ".join(self.s3analyze("analyze", "-q", path).out.split("\n\n")[0].split())
+        doubt = re.search(r"[.] ((?:[A-Z]+ )?(?:TTFB )?p[0-9.]+: |[A-Z]+: )?95 % CI unreliable", first)
+        if not report["mixed"]:
+            self.assertEqual(", unreliable)" in first, bool(doubt and not doubt[1]), first)
+        return bool(doubt and doubt[1])
+
     def check_steady(self, path, report):
         """--steady leaves out the warm-up that a finding tells, and says as long a time."""
         after = self.s3analyze("analyze", "--json", "--steady", path).json()
@@ -327,7 +335,7 @@ class Statistics(CliTest):
         return bool(found)
 
     def test_captures(self):
-        doubted = warm = 0
+        doubted = warm = named = 0
         for name in captures():
             with self.subTest(name):
                 path, page = capture(name), self.tmp / "page.html"
@@ -346,7 +354,8 @@ class Statistics(CliTest):
                 self.assertFalse(any(GONE & set(o.get("statistics") or ()) for o in report["operations"]))
                 doubted += n > 0
                 warm += self.check_steady(path, report)
-        self.assertGreater(min(doubted, warm), 0)
+                named += self.check_named(path, report)
+        self.assertGreater(min(doubted, warm, named), 0)
 
     @with_specimens
     def test_what_a_file_cannot_show(self):
