@@ -14,19 +14,20 @@ room = (most - least) * 0.05
 low = least - room
 high = most + room
 longest_name = 0; longest_change = 0; has_star = 0
+do for [i = 1:n] { longest_change = strlen(change[i]) > longest_change ? strlen(change[i]) : longest_change }
+right_px = 26 + 8 * longest_change
+name_most = narrow ? int((width - right_px - 150 - 26) / 8) : 30 # leaves room for an entry of the key
 do for [i = 1:n] {
-    name[i] = short(name[i], narrow ? 18 : 30)
+    name[i] = short(name[i], name_most)
     has_star = has_star || strstrt(name[i], "*") > 0
     longest_name = strlen(name[i]) > longest_name ? strlen(name[i]) : longest_name
-    longest_change = strlen(change[i]) > longest_change ? strlen(change[i]) : longest_change
 }
 left_px = 26 + 8 * longest_name
-right_px = 26 + 8 * longest_change
 set lmargin at screen X(left_px)
 set rmargin at screen X(width - right_px)
 panel_top_px = head_px + 26
 key_entries = 1 + has_star + shown[1] + shown[2] + shown[3] + shown[4]
-key_longest = 14
+key_longest = narrow ? 14 : 26 # two in a row
 @key_layout
 set xrange [low:high]
 set yrange [n - 0.5:-0.5]

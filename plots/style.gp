@@ -261,7 +261,7 @@ events = 'stats data index "events" using (int(column("kind")) < 0 ? 0 : (n_even
     panel_top_px = panel_top_px + event_row_px * n_event_rows; set tmargin at screen Y(panel_top_px); \
     n_listed = 0; most_listed = int((height - panel_top_px - foot_px - 200) / list_row_px); \
     most_listed = most_listed < 0 ? 0 : most_listed; \
-    do for [i = 1:n_events] { if (event_says[i] ne " " && n_listed < most_listed) { \
+    do for [i = 1:n_events] { if (event_says[i] ne "-" && n_listed < most_listed) { \
         n_listed = n_listed + 1; \
         set label 400 + n_listed short(event_says[i], int((width - 24) / 7.4)) at screen X(12), \
             screen Y(height - 8) offset 0,0 left front textcolor rgb c_faint font "," . list_size } }; \

@@ -198,6 +198,15 @@ class Plot(CliTest):
                 shows = "errors-*.svg" if name == "failed" else "throughput-*.svg"
                 self.assertTrue(list((self.tmp / name).glob(shows)))
 
+    def test_findings_are_listed_below_pictures_only(self):
+        tool("gnuplot")
+        page, picture = self.tmp / "page.html", self.tmp / "throughput.svg"
+        self.s3analyze("analyze", "-q", "--html", page, capture("get-errors"))
+        self.plot(capture("get-errors"), "--op", "GET", "--chart", "throughput", "--out", picture)
+        listed = re.compile(r"<g transform=.translate\(12,[0-9.]+\).[^>]*>\s*<text>\s*(?:<tspan[^>]*>)?([^<]*)")
+        self.assertEqual([x for x in listed.findall(page.read_text()) if x[0].isdigit()], [])
+        self.assertRegex(listed.findall(picture.read_text())[0], r"^1: 2,168 requests failed")
+
     def test_large_rates_have_large_units(self):
         rows = [capgen.row(i * SECOND // 50, (i + 1) * SECOND // 50, size=1 << 36) for i in range(500)]
         self.plot(self.written(capgen.text(rows)), "--out", self.tmp)

@@ -330,7 +330,7 @@ static double put_title(const struct chart *c, const struct chart_panel *p)
     snprintf(text, sizeof text, "%s%s%s%s", p->title, p->is_log ? " (log)" : "",
              *unit != '\0' ? ", " : "", unit);
     fprintf(c->f, "<text class=\"title\" x=\"%.1f\" y=\"%.1f\">%s</text>", c->left, y, text);
-    return n_key_rows(c, p) > 0 ? c->left : c->left + (double)strlen(text) * 7.3 + 14;
+    return n_key_rows(c, p) > 0 ? c->left : c->left + (double)strlen(text) * 7.8 + 14;
 }
 
 /* Begins the group of a panel, with the attributes that a script needs to draw its axis. */

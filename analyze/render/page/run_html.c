@@ -237,9 +237,12 @@ static void put_contents(FILE *f, const struct html_course *c)
     html_page_contents(f);
     if (c->a->total.present)
         html_page_link(f, "all", "All together");
-    for (size_t k = 0; k < c->a->n_operations; k++) {
+    /* As below: what prepared the benchmark, or cleaned up after it, comes last. */
+    for (size_t i = 0, n = c->a->n_operations; i < 2 * n; i++) {
+        size_t k = i % n;
+
         snprintf(id, sizeof id, "op%zu", k);
-        if (c->shown[k])
+        if (c->shown[k] && role_is_benchmark(c->a->operations[k].role) == (i < n))
             html_page_link(f, id, c->a->operations[k].op);
     }
     html_page_contents_end(f);

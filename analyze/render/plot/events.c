@@ -3,7 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#define MAX_EVENTS 8 /* more hide the data; the array of plots/style.gp has one place more */
+#define MAX_EVENTS  8   /* more hide the data; the array of plots/style.gp has one place more */
+#define NO_SENTENCE "-" /* of an empty last column gnuplot shows what its memory holds */
 
 enum event_kind { EVENT_NONE = -1, EVENT_SPAN, EVENT_WARM_UP, EVENT_MOMENT };
 
@@ -41,7 +42,7 @@ static void put_finding(FILE *f, const struct plot_data *p, const struct finding
     char says[160];
     snprintf(says, sizeof says, "%zu: %s", number, x->sentence);
     plot_out_row(f, "irrss", (int64_t)kind, plot_data_t_s(p, at_ns), plot_data_t_s(p, end_ns), text,
-                 p->lists_findings ? says : "");
+                 p->lists_findings ? says : NO_SENTENCE);
 }
 
 static int64_t first_error_ns(const struct plot_data *p)
@@ -62,7 +63,7 @@ void plot_events_put(FILE *f, const struct plot_data *p)
     size_t n = 0;
 
     plot_out_block(f, "events", "kind from_s to_s text sentence");
-    plot_out_row(f, "irrss", (int64_t)EVENT_NONE, 0.0, 0.0, "", "");
+    plot_out_row(f, "irrss", (int64_t)EVENT_NONE, 0.0, 0.0, "", NO_SENTENCE);
     for (size_t i = 0; i < p->a->findings.n && n < MAX_EVENTS; i++) {
         const struct finding *x = &p->a->findings.v[i];
         if (!span_of(p, x, &start_ns, &end_ns))
@@ -74,5 +75,5 @@ void plot_events_put(FILE *f, const struct plot_data *p)
     }
     if (first_ns != INT64_MAX)
         plot_out_row(f, "irrss", (int64_t)EVENT_MOMENT, plot_data_t_s(p, first_ns),
-                     plot_data_t_s(p, first_ns), "first error", "");
+                     plot_data_t_s(p, first_ns), "first error", NO_SENTENCE);
 }
