@@ -27,9 +27,9 @@ width = int(out_width / zoom + 0.5)
 height = int(out_height / zoom + 0.5)
 pdf_in = strlen(ARG7) && real(ARG7) > 0 ? real(ARG7) : out_width / 100.0
 pdf_zoom = zoom * pdf_in * 100 / out_width
-magnified_by(zoom) = zoom == 1 ? "" : sprintf("fontscale %.4f linewidth %.4f pointscale %.4f", zoom, zoom, zoom)
-magnified = magnified_by(zoom)
-pdf_magnified = magnified_by(pdf_zoom)
+magnified_by(zoom, font) = sprintf("fontscale %.4f linewidth %.4f pointscale %.4f", zoom * font, zoom, zoom)
+magnified = magnified_by(zoom, 1)
+pdf_magnified = magnified_by(pdf_zoom, 0.75) # what pdfcairo calls a point is 1.39 of one
 dark = strlen(ARG5) && ARG5 eq "dark"
 
 # Colours by role; this is where they are defined, for reports too, which replace those of the light
