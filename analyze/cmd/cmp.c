@@ -27,7 +27,7 @@ struct cmp_given {
 
 static const struct cli_option noise_table[] = {
     {"history", CLI_STRINGS, offsetof(struct cmp_given, history), "GLOB",
-     .help = "3 or more earlier runs: how much runs vary"},
+     .help = "3 or more earlier runs, which show how much runs vary"},
     {"run-cv", CLI_PCT, offsetof(struct cmp_given, run_cv_pct), "PCT",
      .help = "how much runs vary: standard deviation / mean", .min = 0, .max = 100},
     {0},
@@ -176,7 +176,8 @@ static bool check_usage(const struct cmp_given *o, const struct cli_args *args, 
         return err_set(
             e,
             "cmp needs two captures or folders, not %zu; several runs a side: --before A... "
-            "--after B... (a pattern for --history goes in quotes)",
+            "--after B... (a pattern for --history goes in quotes; --markdown takes no file: -o "
+            "FILE)",
             args->n_operands);
     if (!load_check_times(&o->filter, e) || !output_fits(&o->output, args, e))
         return false;
