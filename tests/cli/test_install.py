@@ -119,7 +119,7 @@ class Install(CliTest):
             self.assertTrue(all(row.values()), row)
 
     def test_examples_of_documents_are_packaged(self):
-        have = set((ROOT / "debian/s3analyze.examples").read_text().split())
+        have = set((ROOT / "debian/s3analyze-examples.examples").read_text().split())
         used = {folder for document in ("README.md", "docs/sql.md") for folder in
                 re.findall(r"(?<![\w/])(\w+)/[\w.-]+\.(?:csv|sql)", (ROOT / document).read_text())}
         used -= {"build", "docs"}  # docs: packaged as documents
