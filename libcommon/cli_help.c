@@ -88,13 +88,13 @@ static int put_names(FILE *out, const struct cli_command *command, const struct 
     return n;
 }
 
-/* Prints text from `column` on, broken at spaces so that lines end before WIDTH. `at` is the
- * cursor's column. */
+/* Prints text up to a line break from `column` on, broken at spaces so that lines end before WIDTH.
+ * `at` is the cursor's column. */
 static void put_wrapped(FILE *out, const char *text, int at, int column)
 {
     bool first = true;
-    while (*text) {
-        int n = (int)strcspn(text, " ");
+    while (*text && *text != '\n') {
+        int n = (int)strcspn(text, " \n");
         if (!first && at + 1 + n > WIDTH) {
             fputc('\n', out);
             at = 0;
@@ -182,8 +182,7 @@ static void put_topics(FILE *out, const struct cli_command *command)
         fprintf(out, any ? ", %s" : "\nMore: --help TOPIC (%s", g->topic);
         any = true;
     }
-    if (any)
-        fprintf(out, ", %s)\n", CLI_HELP_ALL);
+    fprintf(out, any ? ", %s)\n" : "\nMore: --help %s\n", CLI_HELP_ALL);
 }
 
 void cli_help_command(FILE *out, const char *program, const struct cli_command *command,
@@ -196,6 +195,12 @@ void cli_help_command(FILE *out, const char *program, const struct cli_command *
     fprintf(out, "\nUsage: %s %s%s%s%s\n", program, command->name,
             command->groups ? " [OPTION...]" : "", command->operands ? " " : "",
             command->operands ? command->operands : "");
+    for (const char *p = strcmp(topic, CLI_HELP_ALL) == 0 ? command->text : NULL; p != NULL;
+         p = strstr(p, "\n\n")) {
+        p += strspn(p, "\n");
+        fputc('\n', out);
+        put_wrapped(out, p, 0, 0);
+    }
     if (command->put_more != NULL && strcmp(topic, command->more_topic) == 0)
         command->put_more(out);
     for (const struct cli_group *g = command->groups; g && g->options; g++) {

@@ -31,6 +31,7 @@ static const struct foreign {
     {"endpoint-url", .ours = "host"},
     {"url", .ours = "host"},
     {"time", .ours = "duration"},
+    {"duration", .ours = "autoterm.dur"},
     {"size", .ours = "obj.size"},
     {"objects", .ours = "requests"},
     {"verbose", .ours = "analyze.v"},

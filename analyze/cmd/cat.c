@@ -189,7 +189,8 @@ static bool rowfilter_check(const struct rowfilter *f, struct err *e)
     if (!check_names(&f->hosts, e) || !check_names(&f->clients, e))
         return false;
     if (f->sizes->given && f->has_rows && !f->has_size)
-        return err_set(e, "no requests of %s (--size)", filter_sizes_text(f->sizes).s);
+        return err_set(e, "no requests of %s (--size); analyze -v shows the sizes",
+                       filter_sizes_text(f->sizes).s);
     return true;
 }
 

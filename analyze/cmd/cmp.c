@@ -27,7 +27,7 @@ struct cmp_given {
 
 static const struct cli_option noise_table[] = {
     {"history", CLI_STRINGS, offsetof(struct cmp_given, history), "GLOB",
-     .help = "3 or more earlier runs: how much runs vary"},
+     .help = "3 or more earlier runs, which show how much runs vary"},
     {"run-cv", CLI_PCT, offsetof(struct cmp_given, run_cv_pct), "PCT",
      .help = "how much runs vary: standard deviation / mean", .min = 0, .max = 100},
     {0},
@@ -176,7 +176,8 @@ static bool check_usage(const struct cmp_given *o, const struct cli_args *args, 
         return err_set(
             e,
             "cmp needs two captures or folders, not %zu; several runs a side: --before A... "
-            "--after B... (a pattern for --history goes in quotes)",
+            "--after B... (a pattern for --history goes in quotes; --markdown takes no file: -o "
+            "FILE)",
             args->n_operands);
     if (!load_check_times(&o->filter, e) || !output_fits(&o->output, args, e))
         return false;
@@ -247,19 +248,19 @@ const struct cli_command cmd_cmp = {
     .text =
         "Compares two runs, or two groups of runs, per operation: throughput, latency and errors, "
         "with confidence intervals.\n\n"
-        "One run cannot show how much runs vary. Compare several runs a side, or give --history "
-        "(at least three earlier runs of one configuration) or --run-cv. Without these, a "
-        "comparison of single runs never calls anything a change. It gives the break-even run CV: "
-        "if runs vary by less, the difference is real. Several runs a side are compared run by "
-        "run: Welch's t tests of the logs, Holm-adjusted over throughput, p50 and p99 of all "
-        "operations.\n\n"
+        "One run a side is not enough: cmp cannot tell noise from change. Compare several runs a "
+        "side, or give --history (at least three earlier runs of one configuration) or --run-cv. "
+        "Without these, no difference of single runs is called a change. The answer is then the "
+        "break-even run CV: if runs vary by less, the difference is real. Several runs a side are "
+        "compared by Welch's t tests of the logs of their figures, Holm-adjusted over throughput, "
+        "p50 and p99 of all operations.\n\n"
         "Runs with several settings are compared cell by cell; a cell is an operation with its "
-        "settings. The captures of a side may be in a folder. One sentence tells all cells, then "
-        "each has a row, the worst first, and -v all figures. --cell chooses some.\n\n"
+        "settings. The captures of a side may be in a folder. One sentence is about all cells, "
+        "then each has a row, the worst first. -v adds all figures, --cell chooses cells.\n\n"
         "--gate METRIC:PCT allows that much worsening of " METRIC_GATES " (percentage points). The "
-        "exit status is 0 if all are shown to be within their "
-        "limits, 1 if one is shown to be worse, 3 if the runs do not decide it. No gate is for an "
-        "upload that prepared another operation, or for a clean-up; --op chooses these.\n\n"
+        "exit status is 0 if all are shown to be within their limits, 1 if one is shown to be "
+        "worse, 3 if the runs do not decide it. An upload that prepared another operation, and a "
+        "clean-up, are not judged unless --op names them.\n\n"
         "CSV holds names as they were recorded. With --csv-safe, an apostrophe begins each cell "
         "that a spreadsheet would take for a formula (= + - @, tab, carriage return).",
     COMMANDS_TAKE("BEFORE AFTER", 0, CLI_ANY_NUMBER, struct cmp_given),

@@ -69,7 +69,7 @@ const struct cli_option load_autoterm_table[] = {
     {"autoterm.dur", CLI_DURATION, offsetof(struct load_autoterm, dur_ns), "DUR",
      .help = "how long it must be stable", .min = 1, .max = INFINITY},
     {"autoterm.pct", CLI_PCT, offsetof(struct load_autoterm, pct), "PCT",
-     .help = "how far the speeds may differ, in percent", .min = 0, .max = INFINITY},
+     .help = "how far throughputs may differ, in percent", .min = 0, .max = INFINITY},
     {0},
 };
 

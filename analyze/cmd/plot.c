@@ -94,7 +94,7 @@ static const struct cli_option output_table[] = {
     {"out", CLI_STRING, offsetof(struct plot_given, out), "DIR|FILE",
      .help = "a folder; or one picture: .svg, .png, .pdf", .letter = 'o'},
     {"force", CLI_FLAG, offsetof(struct plot_given, force),
-     .help = "overwrite any file, not only our charts", .letter = 'f'},
+     .help = "overwrite an existing file, whatever it holds", .letter = 'f'},
     {"chart", CLI_LIST, offsetof(struct plot_given, charts), "NAME,...",
      .help = "which charts (--help charts lists them); default: all that show something",
      .offered = chart_name},
@@ -215,7 +215,7 @@ static bool target_init(struct target *t, const char *out, bool force, struct er
         if (!is_folder && mkdir(out, 0777) != 0)
             return errno == EEXIST
                        ? err_set(e, "%s is no folder: name one, or a .svg, .png or .pdf", out)
-                       : err_errno(e, errno, "%s", out);
+                       : err_errno(e, errno, "cannot make the folder %s", out);
         t->made_folder = !is_folder;
         return access(out, W_OK | X_OK) == 0 || err_errno(e, errno, "cannot write into %s", out);
     }

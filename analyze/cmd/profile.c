@@ -47,8 +47,8 @@ static const struct cli_option shown_table[] = {
 static const struct cli_option file_table[] = {
     {"output", CLI_STRING, offsetof(struct profile_given, output), "FILE",
      .help = "where to write; of flame: .svg or .html", .alias = "out", .letter = 'o'},
-    {"force", CLI_FLAG, offsetof(struct profile_given, force), .help = "overwrite any file",
-     .letter = 'f'},
+    {"force", CLI_FLAG, offsetof(struct profile_given, force),
+     .help = "overwrite an existing file, whatever it holds", .letter = 'f'},
     {0},
 };
 

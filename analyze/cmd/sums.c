@@ -165,7 +165,7 @@ const struct cli_command cmd_aggregate = {
         "analyze, cmp and merge read such a file. Requests, errors, bytes and objects are exact, "
         "percentiles within 0.1 %, with the intervals of p50, p90 and p99. What needs single "
         "requests is lost, such as first accesses, and figures between two seconds.\n\n"
-        "Several captures are read as if merged. Sums can also be merged later: the result is "
-        "the same, but for the intervals, which it lacks.",
+        "Several captures are read as if merged. Sums can also be merged later: the result is the "
+        "same, without the intervals.",
     COMMANDS_ON_CAPTURES(struct aggregate_given),
 };

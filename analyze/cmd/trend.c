@@ -80,20 +80,19 @@ const struct cli_command cmd_trend = {
         "that have equal settings (the settings that cmp compares). In each group, by the runs' "
         "start, it finds where the level of throughput (objects/s where sizes differ or there are "
         "no bytes), p50, p99 or errors of an operation changed.\n\n"
-        "The runs are also put in random order many times. A change is reported if it is stronger "
-        "than any change, of any metric, that 958 of 1,000 such orders show; p is the share of "
-        "orders that show one as strong. So more metrics give no more false changes. A single run "
-        "that is far off is no change: a level has at least 3 runs. Fewer than 8 runs show "
-        "none.\n\n"
+        "The runs are also put in random order many times. A change is reported only if fewer than "
+        "4.2 % of the orders show one as strong, in any metric; p is that share. So more metrics "
+        "give no more false changes. A level has at least 3 runs: a single run that is far off is "
+        "no change. Fewer than 8 runs show none.\n\n"
         "--check-last is for a nightly job, and looks at the group of the newest run. The status "
         "is 1 while the last level of an operation is slower or has more errors than the one "
-        "before, and if no request of the last run succeeded, or none in its last tenth. It is 3 "
-        "if there are too few runs, if the last level is only a little worse (by less than cmp "
-        "takes for the same) and has fewer than 8 runs or a p above 0.001, or if the last run "
-        "alone is worse than noise explains, has too few requests or cannot be read. Else it is "
-        "0. Files of a folder that cannot be read are named on standard error; one that was "
-        "written before the newest run began does not count. To accept a new level, give "
-        "only the runs since then.",
+        "before. It is 1, too, if no request of the last run succeeded, or none in its last tenth. "
+        "It is 3 if there are fewer than 8 runs, or if the last run alone is worse than noise "
+        "explains, has too few requests or cannot be read. It is also 3 if the last level is worse "
+        "by less than cmp takes for the same, and has fewer than 8 runs or a p above 0.001. Else "
+        "it is 0. Files of a folder that cannot be read are named on standard error; one that was "
+        "written before the newest run began does not count. To accept a new level, give only the "
+        "runs since then.",
     COMMANDS_TAKE("CAPTURE|DIR...", 1, CLI_ANY_NUMBER, struct trend_given),
     .exits = exits,
 };

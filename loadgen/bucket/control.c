@@ -104,10 +104,10 @@ bool control_run(struct control *c, const struct s3op *op, struct worker_result 
                      : strstr(r->error, "closed before") || strstr(r->error, "reset by peer");
     bool malformed = strstr(r->error, "AuthorizationHeaderMalformed") != NULL;
     const char *hint = op->path != NULL ? ""
-                       : malformed      ? "; is --region right?"
+                       : malformed      ? " (is --region right?)"
                        : !wrong         ? ""
-                       : tls            ? "; is --tls right for this port?"
-                                        : "; is --tls missing?";
+                       : tls            ? " (is --tls right for this port?)"
+                                        : " (is --tls missing?)";
     bool other = strcmp(first.msg, r->error) != 0;
     return err_set(e, "%s%s%s%s", first.msg, other ? "; tried again: " : "", other ? r->error : "",
                    hint);

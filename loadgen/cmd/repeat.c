@@ -43,7 +43,7 @@ static const struct repeat_given defaults = {.hook_ns = 600 * NS_PER_S};
     }
 
 static const struct cli_option table[] = {
-    TEXT_IN(dir, "dir", "DIR", "where the runs are kept; a plan that is there goes on"),
+    TEXT_IN(dir, "dir", "DIR", "where the runs are; a plan that is there goes on"),
     TEXT("max-runs", "N", "runs at most; of ab: on each side"),
     TEXT("seed", "N", "seed of random orders"),
     {0},
@@ -72,9 +72,8 @@ static const struct cli_option sweep_table[] = {
     {0},
 };
 static const struct cli_option ab_table[] = {
-    TEXT_IN(before, "before", "ARGS",
-            "options that only runs of this side get, as '--host a --tls'"),
-    TEXT_IN(after, "after", "ARGS", "options that only runs of the other side get"),
+    TEXT_IN(before, "before", "ARGS", "options of this side's runs: '--host a --tls'"),
+    TEXT_IN(after, "after", "ARGS", "options of the other side's runs"),
     TEXT("gate", "METRIC:PCT,...", "how much worse it may be, as of s3analyze cmp"),
     {0},
 };

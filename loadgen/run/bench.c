@@ -113,12 +113,9 @@ static bool make_bucket(struct bench *b, struct err *e)
     if (b->team.rank > 0)
         return true;
     say_proxy(b);
-    bool ok = bucket_make(&b->control, &b->work, &made, e) && check_content(b, e) &&
-              (!b->o->data.clear_bucket || confirm(b, e)) &&
-              bucket_ready(&b->control, &b->work, made, e);
-    if (ok)
-        say_plan(b);
-    return ok;
+    return bucket_make(&b->control, &b->work, &made, e) && check_content(b, e) &&
+           (!b->o->data.clear_bucket || confirm(b, e)) &&
+           bucket_ready(&b->control, &b->work, made, e);
 }
 
 /* With --list-existing, fills this rank's pool with its share of the objects in the bucket. */
@@ -155,6 +152,7 @@ static bool clear_bucket(struct bench *b, struct err *e)
         return true;
     if (b->has_parts)
         say_parts(b);
+    say_plan(b);
     if (!b->o->data.clear_bucket)
         return true;
     b->sweep.root = "";

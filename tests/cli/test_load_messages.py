@@ -46,7 +46,7 @@ class BothPrograms(CliTest):
         for argv, ours in (("s3load get --endpoint", "host"), ("s3load get --url", "host"), ("s3load get --size", "obj.size"),
                            ("s3load put --objects", "requests"), ("s3analyze analyze --verbose", "analyze.v"),
                            ("s3load get --HOST", "host"), ("s3load get --hosts", "host"), ("s3load get --time", "duration"),
-                           ("s3analyze autoterm --pct", "autoterm.pct")):
+                           ("s3analyze autoterm --pct", "autoterm.pct"), ("s3analyze autoterm --duration", "autoterm.dur")):
             self.assert_refused(argv.split(), f"unknown option {argv.split()[2]}: did you mean --{ours}?")
         for argv in "s3load get --verbose", "s3analyze merge --url":
             self.assert_refused(argv.split(), f"unknown option {argv.split()[2]}")
@@ -132,9 +132,9 @@ class Servers(LoadTest):
     def test_tls(self):
         bucket = "no server answers a request for bucket 's3load-benchmark-bucket': "
         self.start()
-        self.assertRegex(self.refused("--tls"), rf"^{bucket}TLS: .*; is --tls right for this port\?$")
+        self.assertRegex(self.refused("--tls"), rf"^{bucket}TLS: .* \(is --tls right for this port\?\)$")
         self.start("--tls")
-        self.assertRegex(self.refused("--give-up-after", "1h"), rf"^{bucket}(.*(closed before a response|reset by peer); is --tls missing\?|"
+        self.assertRegex(self.refused("--give-up-after", "1h"), rf"^{bucket}(.*(closed before a response|reset by peer) \(is --tls missing\?\)|"
                                          "the server speaks TLS: --tls is missing)$")
         self.assertRegex(self.refused("--tls"), bucket + "TLS: the server's certificate: self.signed certificate "
                                                          r"\(--cacert FILE trusts its authority\)")
@@ -180,7 +180,7 @@ class Servers(LoadTest):
                  "s3load does not follow: name it with --host)"),
                 ((307, b"", {"Location": "/bucket"}), "307"),
                 ((400, b"<Error><Code>AuthorizationHeaderMalformed</Code><Message>no</Message></Error>"),
-                 "400 AuthorizationHeaderMalformed: no; is --region right?")):
+                 "400 AuthorizationHeaderMalformed: no (is --region right?)")):
             self.assertEqual(self.cannot_use(answer), bucket + text)
 
     def test_too_large(self):
@@ -247,6 +247,9 @@ class Runs(LoadTest):
         path = self.tmp / "defaults.csv.zst"
         _, err = self.interrupted(lambda: has_rows(path), "get", "--benchdata", path)
         self.assertEqual(err.splitlines()[0], "Preparing 2,500 objects of 10MiB, 24.4GiB in all")
+        # Nothing is prepared for a capture that cannot be written.
+        r = self.s3load("get", *SMALL[:-1], "--objects", "7", "--benchdata", "/nodir/x", status=1)
+        self.assertEqual(apart_from_speed(r.err), "s3load: cannot make '/nodir/x.csv.zst': No such file or directory\n")
 
     def test_time_that_has_passed(self):
         """It is one of tomorrow."""
@@ -264,7 +267,8 @@ class Runs(LoadTest):
         path = self.tmp / "run.csv.zst"
         out, _ = self.interrupted(lambda: has_rows(path), "put", "--obj.size", "1KiB", "--benchdata", path)
         self.assertRegex(out.splitlines()[0], r"^put: .* failed, in .*; interrupted")
-        self.assertIn("The run was interrupted: a signal ended it before its time", unwrapped(out))
+        said = self.check_run("s3analyze", "analyze", "-v", path).out  # the short report may have room for other findings only
+        self.assertIn("The run was interrupted: a signal ended it before its time", unwrapped(said))
 
     def test_sums_alone(self):
         """The report is headed by the capture. That this does not stay is said before."""

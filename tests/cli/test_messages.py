@@ -47,6 +47,9 @@ class Messages(CliTest):
         before, after = (self.put(f"{op}.csv", capgen.text(capgen.steady(300, op=op))) for op in ("PUT", "LIST"))
         said = self.s3analyze("cmp", before, after, status=1).err
         self.assertIn("no operation type is on both sides: before has PUT, after LIST", said)
+        said = self.s3analyze("cmp", before, after, "--markdown", "pr.md", status=2).err
+        self.assertIn("cmp needs two captures or folders, not 3", said)
+        self.assertIn("--markdown takes no file: -o FILE", said)
 
     def test_outputs_that_are_links(self):
         path, link, hanging = self.put("a.csv", capgen.text(capgen.steady(3))), self.tmp / "link", self.tmp / "hanging"

@@ -64,6 +64,11 @@ class Plan(CliTest):
         self.assertIn("Not confirmed after 1 run: met at no rate, missed at 400.0 requests/s. No rate met the assertions; below, "
                       '"Not met" says what', self.answer(status=3))
 
+    def test_no_folder_of_a_plan(self):
+        for path in self.tmp, self.tmp / "none", TESTDATA / "get-g4.csv.zst":
+            self.assertIn(f"{path}/plan.json: no plan is there: give the folder that s3load repeat --dir made",
+                          self.s3analyze("plan", path, status=1).err)
+
     def test_options_that_are_no_text(self):
         """plan.json cannot hold them, and must not leave them out."""
         for options in (["capacity", "--slo", "G\udcff: p99<1s"],

@@ -469,7 +469,7 @@ class Plot(CliTest):
         r = self.s3analyze("plot", "-q", capture("get-g4"), "--out", out, "--force", status=1,
                            env={"PATH": f"{self.tmp}:{os.environ['PATH']}"})
         self.assertIn("gnuplot failed", r.err)
-        self.assertEqual([p.name for p in out.iterdir() if p.suffix != ".tsv"], ["cdf-GET.svg"])
+        self.assertEqual([p.name for p in out.iterdir()], ["cdf-GET.svg"])
         self.assertEqual((out / "cdf-GET.svg").read_text(), "earlier")
 
     def test_captures_are_spared(self):
@@ -494,6 +494,9 @@ class Plot(CliTest):
         r = self.s3analyze("plot", capture("get-g4"), "--out", self.tmp / "o", status=1,
                            env={"PATH": str(self.tmp)})
         self.assertIn("gnuplot-nox", r.err)
+        self.assertEqual([*self.tmp.iterdir()], [])
+        r = self.s3analyze("plot", capture("get-g4"), "--out", self.tmp / "no" / "o", status=1)
+        self.assertIn(f"cannot make the folder {self.tmp / 'no' / 'o'}: No such file or directory", r.err)
 
 
 class Sizes(CliTest):

@@ -60,7 +60,7 @@ class Sizes(CliTest):
                               ('..', 'expected a size such as 1MiB'),
                               ('4MiB..1MiB', 'the range begins above its end')):
                 self.assertIn(why, self.s3analyze(command, '--size', size, path, status=2).err)
-            self.assertIn('no requests of 5KiB (--size)',
+            self.assertIn('no requests of 5KiB (--size); analyze -v shows the sizes',
                           self.s3analyze(command, '--size', '5KiB', path, status=1).err)
         sums = self.tmp / 'run.sums'
         self.s3analyze('aggregate', '-o', sums, path)

@@ -1,5 +1,5 @@
 /* Shared by the tests of the statistics: the generators of docs/how-the-numbers-are-made.md,
- * section 12, and a comparison of doubles. */
+ * sections 7 and 8, and a comparison of doubles. */
 #ifndef S3_STATVEC_H
 #define S3_STATVEC_H
 

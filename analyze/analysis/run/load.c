@@ -68,9 +68,10 @@ bool load_dataset(struct dataset *d, const char *const *paths, size_t n_paths,
             "%s: no requests: s3load was ended before it recorded one; mixed and versioned do "
             "not record their preparation",
             paths[0]);
-    return filter->sizes.given ? err_set(e, "%s: no requests of %s (--size)", paths[0],
-                                         filter_sizes_text(&filter->sizes).s)
-                               : err_set(e, "%s: no requests", paths[0]);
+    return filter->sizes.given
+               ? err_set(e, "%s: no requests of %s (--size); analyze -v shows the sizes", paths[0],
+                         filter_sizes_text(&filter->sizes).s)
+               : err_set(e, "%s: no requests", paths[0]);
 }
 
 static bool overlaps_another(const struct dataset *d, const struct dataset_input *in)

@@ -296,6 +296,9 @@ bool plot_draw(const struct plot_set *s, const struct plot_options *o, struct er
         n++;
     }
     ok = ok && tasks_run(tasks, n, AT_ONCE, e);
+    for (size_t i = 0; !ok && i < s->n; i++) /* no data without their picture */
+        if (access(s->v[i].picture, F_OK) != 0)
+            unlink(s->v[i].data);
     free(jobs);
     free(tasks);
     free(scripts);

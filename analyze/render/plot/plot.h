@@ -90,7 +90,7 @@ bool plot_add_response(struct plot_set *s, struct columns_table *t, const struct
  * all. The script CHART.gp reads the data, and writes a picture in the format of its suffix. The
  * scripts are in $S3ANALYZE_PLOTS, where `make install` puts them, or in the source tree that the
  * program was built in. False: *e holds gnuplot's message about the first picture that failed, or
- * says what is missing. */
+ * says what is missing; data without a picture are gone. */
 bool plot_draw(const struct plot_set *s, const struct plot_options *o, struct err *e);
 
 void plot_set_free(struct plot_set *s);

@@ -357,6 +357,7 @@ static void test_help(void **state)
     text = help_page("all");
     assert_non_null(strstr(text, "--op OP,..."));
     assert_non_null(strstr(text, "--json"));
+    assert_non_null(strstr(text, "\nOne paragraph.\n\n.Another, with a\\backslash.\n"));
     for (char *line = text, *next; line && *line; line = next) {
         next = strchr(line, '\n') + 1;
         assert_in_range(next - line, 1, 81);

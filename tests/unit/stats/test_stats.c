@@ -1,5 +1,5 @@
 /* analyze/stats on one run and on hosts: vectors V1-V5, V13 and V14 of
- * docs/how-the-numbers-are-made.md, section 12; brute force where there is an independent way to
+ * docs/how-the-numbers-are-made.md; brute force where there is an independent way to
  * the same number; and data without an answer. */
 #include "analyze/stats/stats.h"
 

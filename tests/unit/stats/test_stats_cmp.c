@@ -1,5 +1,5 @@
 /* analyze/stats on comparisons: vectors V10-V13 and V17 of docs/how-the-numbers-are-made.md,
- * section 12, verdicts and the gate. */
+ * sections 7 and 8, verdicts and the gate. */
 #include "analyze/stats/stats.h"
 
 #include "tests/unit/statvec.h"
