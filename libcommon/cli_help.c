@@ -30,22 +30,18 @@ struct cli_option_text cli_help_default(const struct cli_command *command,
         break;
     case CLI_DURATION:
     case CLI_SIGNED_DURATION:
-        if (*i64 != 0)
-            number = units_duration(*i64);
+        number = units_duration(*i64);
         break;
     case CLI_SIZE:
-        if (*i64 != 0)
-            number = units_size((double)*i64);
+        number = units_size((double)*i64);
         break;
     case CLI_INT:
-        if (*i64 != 0)
-            snprintf(number.s, sizeof number.s, "%lld", (long long)*i64);
+        number = units_format("%lld", (long long)*i64);
         break;
     case CLI_DOUBLE:
     case CLI_PCT:
     case CLI_RATE:
-        if (*real != 0)
-            snprintf(number.s, sizeof number.s, "%.10g", *real);
+        number = units_format("%.10g", *real);
         break;
     case CLI_CHOICE:
         text = option->choices[*(const int *)field];
@@ -53,7 +49,8 @@ struct cli_option_text cli_help_default(const struct cli_command *command,
     default:
         break;
     }
-    snprintf(t.s, sizeof t.s, "%s", text ? text : number.s);
+    /* 0 is no default. */
+    snprintf(t.s, sizeof t.s, "%s", text ? text : number.s[0] != '\0' && *i64 != 0 ? number.s : "");
     return t;
 }
 
@@ -153,31 +150,26 @@ static bool is_shown(const struct cli_group *g, const char *topic)
     return g->topic ? strcmp(g->topic, topic) == 0 : !topic[0];
 }
 
-bool cli_help_has_topic(const struct cli_command *command, const char *topic)
+/* Whether a group before `end` has the topic; NULL: any group. */
+static bool has_topic(const struct cli_command *command, const struct cli_group *end,
+                      const char *topic)
 {
-    if (strcmp(topic, CLI_HELP_ALL) == 0)
-        return true;
-    for (const struct cli_group *g = command->groups; g && g->options; g++) {
+    for (const struct cli_group *g = command->groups; g && g->options && g != end; g++)
         if (g->topic && !is_empty(g) && strcmp(g->topic, topic) == 0)
             return true;
-    }
     return false;
 }
 
-/* Whether an earlier group has the topic of g. */
-static bool is_known_topic(const struct cli_command *command, const struct cli_group *g)
+bool cli_help_has_topic(const struct cli_command *command, const char *topic)
 {
-    for (const struct cli_group *before = command->groups; before < g; before++)
-        if (before->topic && strcmp(before->topic, g->topic) == 0)
-            return true;
-    return false;
+    return strcmp(topic, CLI_HELP_ALL) == 0 || has_topic(command, NULL, topic);
 }
 
 static void put_topics(FILE *out, const struct cli_command *command)
 {
     bool any = false;
     for (const struct cli_group *g = command->groups; g && g->options; g++) {
-        if (!g->topic || is_empty(g) || is_known_topic(command, g))
+        if (!g->topic || is_empty(g) || has_topic(command, g, g->topic))
             continue;
         fprintf(out, any ? ", %s" : "\nMore: --help TOPIC (%s", g->topic);
         any = true;

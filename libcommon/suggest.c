@@ -1,8 +1,8 @@
 #include "libcommon/suggest.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #define MAX_LENGTH 63
 
@@ -60,11 +60,6 @@ static size_t min(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-static char lower(char c)
-{
-    return (char)tolower((unsigned char)c);
-}
-
 /* Returns how many insertions, deletions, replacements and swaps of neighbours turn a into b
  * (optimal string alignment), in any case of letters. Both are at most MAX_LENGTH long. */
 static size_t edit_distance(const char *a, size_t n_a, const char *b, size_t n_b)
@@ -79,7 +74,7 @@ static size_t edit_distance(const char *a, size_t n_a, const char *b, size_t n_b
 
         row[0] = i;
         for (size_t j = 1; j <= n_b; j++) {
-            size_t d = above[j - 1] + (lower(a[i - 1]) != lower(b[j - 1]));
+            size_t d = above[j - 1] + (strncasecmp(&a[i - 1], &b[j - 1], 1) != 0);
             d = min(d, min(above[j], row[j - 1]) + 1);
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
                 d = min(d, two_above[j - 2] + 1);

@@ -150,22 +150,15 @@ static bool parse_number(const char *text, double *value, char **end)
         return false;
     if (p[0] == '0' && (p[1] | 0x20) == 'x')
         return false;
-    double v = strtod(text, end);
-    if (!isfinite(v))
-        return false;
-    *value = v;
-    return true;
+    *value = strtod(text, end);
+    return isfinite(*value);
 }
 
 bool units_parse_double(const char *text, double *value, struct err *e)
 {
     char *end;
-    double v;
 
-    if (!parse_number(text, &v, &end) || *end)
-        return err_set(e, "expected a number");
-    *value = v;
-    return true;
+    return (parse_number(text, value, &end) && !*end) || err_set(e, "expected a number");
 }
 
 bool units_parse_byte_rate(const char *text, double *per_s, struct err *e)
@@ -423,9 +416,7 @@ struct units_text units_frac_cell(double frac)
 
 struct units_text units_change(double change)
 {
-    double v = fabs(change);
-
-    return units_change_to(change, v < 9.995 ? 2 : v < 99.95);
+    return units_change_to(change, fabs(change) < 9.995 ? 2 : fabs(change) < 99.95);
 }
 
 struct units_text units_change_to(double change, int n_decimals)

@@ -152,8 +152,7 @@ static json_t *json_of(const struct plan_asked *a)
 
 static json_t *read_json(const char *path, struct err *e)
 {
-    json_error_t why = {.text =
-                            "no plan is there: give the folder that s3load repeat --dir made"};
+    json_error_t why = {.text = "no plan is there: give the folder that s3load repeat --dir made"};
     struct stat st;
     bool fits = stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= MAX_FILE;
     json_t *json = fits ? json_load_file(path, JSON_REJECT_DUPLICATES, &why) : NULL;
