@@ -26,7 +26,7 @@ set lmargin at screen X(left_px)
 set rmargin at screen X(width - right_px)
 panel_top_px = head_px + 26
 key_entries = 1 + has_star + shown[1] + shown[2] + shown[3] + shown[4]
-key_longest = 14
+key_longest = 24 # gnuplot takes the room right of the names for less than it is
 @key_layout
 set xrange [low:high]
 set yrange [n - 0.5:-0.5]

@@ -63,8 +63,8 @@ if (out[strlen(out)-3:] eq ".png") {
     set terminal pngcairo noenhanced size out_width,out_height @magnified font "sans-serif,10" background rgb c_back
     title_size = "12"; list_size = "10"
 } else { if (out[strlen(out)-3:] eq ".pdf") {
-    set terminal pdfcairo noenhanced size pdf_in,pdf_in*out_height/out_width @pdf_magnified font "sans-serif,9" background rgb c_back
-    title_size = "11"; list_size = "9"
+    set terminal pdfcairo noenhanced size pdf_in,pdf_in*out_height/out_width @pdf_magnified font "sans-serif,7" background rgb c_back
+    title_size = "8.5"; list_size = "7" # pdfcairo draws 4/3 of what it is told
 } else {
     set terminal svg noenhanced size width,height fixed font font background c_back
 } }
@@ -186,10 +186,11 @@ find_range = 'low = 1e99; high = 0.0; do for [name in blocks] { \
     stats data index name using (low = column("ms") < low ? column("ms") : low, \
         high = column("ms") > high ? column("ms") : high, 0) nooutput }'
 
+time = "duration" # of an open loop: response time
 # The axes of a distribution, from `low` to `high`.
 cdf_axes = 'axis = "x"; load dir . "latency-axis.gp"; set yrange [0:104]; \
     set ytics ("0 %%" 0, "25 %%" 25, "50 %%" 50, "75 %%" 75, "90 %%" 90, "100 %%" 100); \
-    set xlabel "duration" offset 0,0.4 textcolor rgb c_faint; y_unit = "requests"; @y_label'
+    set xlabel time offset 0,0.4 textcolor rgb c_faint; y_unit = "requests"; @y_label'
 
 # Names of n rows. They are labels, not tics, as they may hold anything: the text of a tic is a format.
 row_names = 'do for [i = 0:n - 1] { \
@@ -261,7 +262,7 @@ events = 'stats data index "events" using (int(column("kind")) < 0 ? 0 : (n_even
     panel_top_px = panel_top_px + event_row_px * n_event_rows; set tmargin at screen Y(panel_top_px); \
     n_listed = 0; most_listed = int((height - panel_top_px - foot_px - 200) / list_row_px); \
     most_listed = most_listed < 0 ? 0 : most_listed; \
-    do for [i = 1:n_events] { if (event_says[i] ne " " && n_listed < most_listed) { \
+    do for [i = 1:n_events] { if (event_says[i] ne "-" && n_listed < most_listed) { \
         n_listed = n_listed + 1; \
         set label 400 + n_listed short(event_says[i], int((width - 24) / 7.4)) at screen X(12), \
             screen Y(height - 8) offset 0,0 left front textcolor rgb c_faint font "," . list_size } }; \

@@ -40,7 +40,7 @@ const char *html_sign(const char *s)
 
     if (strncmp(s, "+-", 2) != 0 && strncmp(s, "->", 2) != 0)
         return NULL;
-    return s[2] == ':' ||
+    return s[2] == ':' || (*s == '+' && isdigit((unsigned char)s[2])) ||
                    (s[2] == ' ' && (s[3] == '-' || s[3] == '?' || isdigit((unsigned char)s[3])))
                ? sign
                : NULL;

@@ -41,7 +41,7 @@ static void put_finding(FILE *f, const struct plot_data *p, const struct finding
     char says[160];
     snprintf(says, sizeof says, "%zu: %s", number, x->sentence);
     plot_out_row(f, "irrss", (int64_t)kind, plot_data_t_s(p, at_ns), plot_data_t_s(p, end_ns), text,
-                 p->lists_findings ? says : "");
+                 p->lists_findings ? says : "-");
 }
 
 static int64_t first_error_ns(const struct plot_data *p)
@@ -62,7 +62,7 @@ void plot_events_put(FILE *f, const struct plot_data *p)
     size_t n = 0;
 
     plot_out_block(f, "events", "kind from_s to_s text sentence");
-    plot_out_row(f, "irrss", (int64_t)EVENT_NONE, 0.0, 0.0, "", "");
+    plot_out_row(f, "irrss", (int64_t)EVENT_NONE, 0.0, 0.0, "", "-");
     for (size_t i = 0; i < p->a->findings.n && n < MAX_EVENTS; i++) {
         const struct finding *x = &p->a->findings.v[i];
         if (!span_of(p, x, &start_ns, &end_ns))
@@ -74,5 +74,5 @@ void plot_events_put(FILE *f, const struct plot_data *p)
     }
     if (first_ns != INT64_MAX)
         plot_out_row(f, "irrss", (int64_t)EVENT_MOMENT, plot_data_t_s(p, first_ns),
-                     plot_data_t_s(p, first_ns), "first error", "");
+                     plot_data_t_s(p, first_ns), "first error", "-");
 }
