@@ -146,8 +146,8 @@ struct compare_words_text compare_words_rest(const struct compare *c)
     return t;
 }
 
-/* "-9.7+-1.3%", or "+22 to 205%" if half of the interval is wider than the change; "~": no change is
- * shown; "": not compared. */
+/* "-9.7+-1.3%", or "+22 to 205%" if half of the interval is wider than the change; "~": no change
+ * is shown; "": not compared. */
 static struct units_text change_of(const struct compare_metric *m)
 {
     if (m == NULL || !m->cmp.ok)
