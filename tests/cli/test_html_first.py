@@ -54,7 +54,7 @@ class First(CliTest):
 
     def test_colour_of_a_comparison(self):
         old, new = (sorted((ROOT / "testdata/builds").glob(f"{side}-*")) for side in ("old", "new"))
-        for before, after, css, said in ((old, new, "bad", "GET: slower, -9.6 %"), (new, old, "good", "Nothing became worse")):
+        for before, after, css, said in ((old, new, "bad", "GET: slower, -9.55 %"), (new, old, "good", "Nothing became worse")):
             text = self.page("--before", *before, "--after", *after, command="cmp")
             self.assertEqual([css], [was for was, _ in self.verdicts(text)])
             self.assertIn(said, self.verdicts(text)[0][1])
