@@ -2,8 +2,7 @@
 # percentiles; time to first byte beside.
 call ARG0[1:strlen(ARG0) - strlen("cdf.gp")] . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6 ARG7
 
-n_ttfb = 0
-stats data index "chart" using (n_ttfb = int(column("n_ttfb")), 0) nooutput
+stats data index "chart" using (n_ttfb = int(column("n_ttfb")), time = strcol("time"), 0) nooutput
 blocks = "durations" . (n_ttfb > 0 ? " ttfb" : "")
 @find_range
 panel_top_px = head_px + 26
@@ -34,7 +33,7 @@ column_x(i) = is_left ? (i + 1) * column_frac : 0.985 - (n_columns - 1 - i) * co
 figures = n_columns < 2 ? "" : ', data index "marks" using (column("is_ttfb") > 0 ? at_x(column_x(1)) : NaN): \
     (figure_y(int(column(0)) - 5)):(strcol("label")) with labels right textcolor rgb c_2 notitle'
 plot @ttfb data index "durations" using (floor_ms(column("ms"))):(column("pct")) with steps \
-        linewidth 2 linecolor rgb c_1 title "duration", \
+        linewidth 2 linecolor rgb c_1 title time, \
     data index "marks" using (column("is_ttfb") == 0 ? floor_ms(column("ms")) : NaN): \
         (column("pct")) with points pointtype 7 pointsize 0.7 linecolor rgb c_1 notitle, \
     data index "marks" using (column("is_ttfb") == 0 ? at_x(column_x(0)) : NaN): \

@@ -3,14 +3,14 @@ call ARG0[1:strlen(ARG0) - strlen("latency-heat.gp")] . "style.gp" ARG1 ARG2 ARG
 @events
 
 stats data index "chart" using (first = int(column("first")), last = int(column("last")), \
-    most = column("most"), bin = column("bin_s"), n_bins = column("n_bins"), 0) nooutput
+    most = column("most"), bin = column("bin_s"), n_bins = column("n_bins"), time = strcol("time"), 0) nooutput
 
 @bucket_tics
 unset grid
 y_unit = "requests"
 @heat_colours
 @heat_unit
-y_unit = "duration"
+y_unit = time
 @y_label
 t_max = t_min + n_bins * bin
 @time_below

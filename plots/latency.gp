@@ -8,7 +8,7 @@ if (!plain) {
 n_shades = 0
 if (!plain) {
     stats data index "chart" using (n_shades = int(column("n_shades")), \
-        segment = column("segment_s"), 0) nooutput
+        segment = column("segment_s"), time = strcol("time"), 0) nooutput
 }
 low = 1e99; high = 0.0; n_points = 0
 stats data index 0 using (plain && !mine(0) || !(column("max_ms") >= 0) ? 0 : \
@@ -19,7 +19,7 @@ key_longest = 3
 @key_layout
 line = line_of(n_points)
 axis = "y"
-y_unit = "duration"
+y_unit = time
 @y_label
 load dir . "latency-axis.gp"
 bottom = low

@@ -1,11 +1,11 @@
 # Latency percentiles: the duration (log scale) within which a share of the requests ended, in nines,
-# with a band of confidence; time to first byte and response time beside.
+# with a band of confidence; of an open loop response time; time to first byte and service time beside.
 call ARG0[1:strlen(ARG0) - strlen("spectrum.gp")] . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6 ARG7
 
-stats data index "chart" using (n_ttfb = int(column("n_ttfb")), n_response = int(column("n_response")), \
+stats data index "chart" using (n_ttfb = int(column("n_ttfb")), n_service = int(column("n_service")), time = strcol("time"), \
     n_band = int(column("n_band")), 0) nooutput
 low = 1e99; high = 0.0; last = 1.0
-do for [name in "durations" . (n_ttfb > 0 ? " ttfb" : "") . (n_response > 0 ? " response" : "")] {
+do for [name in "durations" . (n_ttfb > 0 ? " ttfb" : "") . (n_service > 0 ? " service" : "")] {
     stats data index name using (low = column("ms") < low ? column("ms") : low, \
         high = column("ms") > high ? column("ms") : high, \
         last = column("nines") > last ? column("nines") : last, 0) nooutput
@@ -14,12 +14,12 @@ do for [name in "durations" . (n_ttfb > 0 ? " ttfb" : "") . (n_response > 0 ? " 
 n_marks = 0
 array mark[5]
 stats data index "marks" using (n_marks = n_marks + 1, mark[n_marks] = strcol("label"), 0) nooutput
-key_entries = 1 + (n_band > 0) + (n_ttfb > 0) + (n_response > 0)
+key_entries = 1 + (n_band > 0) + (n_ttfb > 0) + (n_service > 0)
 key_longest = 18
 panel_top_px = head_px + 26
 @key_layout
 axis = "y"
-y_unit = "duration"
+y_unit = time
 @y_label
 load dir . "latency-axis.gp"
 set xrange [0:last * 1.08]
@@ -33,9 +33,9 @@ band = n_band == 0 ? "" : 'data index "durations" using (column("nines")):(floor
     linecolor rgb c_1 title "95 % CI", '
 ttfb = n_ttfb == 0 ? "" : 'data index "ttfb" using (column("nines")):(floor_ms(column("ms"))) with lines \
     linewidth 1.6 dashtype 2 linecolor rgb c_2 title "time to first byte", '
-response = n_response == 0 ? "" : 'data index "response" using (column("nines")):(floor_ms(column("ms"))) \
-    with lines linewidth 1.6 dashtype 4 linecolor rgb c_3 title "response time", '
-plot @band @ttfb @response data index "durations" using (column("nines")):(floor_ms(column("ms"))) \
-        with lines linewidth 2 linecolor rgb c_1 title "duration", \
+service = n_service == 0 ? "" : 'data index "service" using (column("nines")):(floor_ms(column("ms"))) \
+    with lines linewidth 1.6 dashtype 4 linecolor rgb c_3 title "service time", '
+plot @band @ttfb @service data index "durations" using (column("nines")):(floor_ms(column("ms"))) \
+        with lines linewidth 2 linecolor rgb c_1 title time, \
     data index "marks" using (column("nines")):(floor_ms(column("ms"))) with points pointtype 7 \
         pointsize 0.7 linecolor rgb c_1 notitle

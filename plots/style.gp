@@ -186,10 +186,11 @@ find_range = 'low = 1e99; high = 0.0; do for [name in blocks] { \
     stats data index name using (low = column("ms") < low ? column("ms") : low, \
         high = column("ms") > high ? column("ms") : high, 0) nooutput }'
 
+time = "duration" # of an open loop: response time
 # The axes of a distribution, from `low` to `high`.
 cdf_axes = 'axis = "x"; load dir . "latency-axis.gp"; set yrange [0:104]; \
     set ytics ("0 %%" 0, "25 %%" 25, "50 %%" 50, "75 %%" 75, "90 %%" 90, "100 %%" 100); \
-    set xlabel "duration" offset 0,0.4 textcolor rgb c_faint; y_unit = "requests"; @y_label'
+    set xlabel time offset 0,0.4 textcolor rgb c_faint; y_unit = "requests"; @y_label'
 
 # Names of n rows. They are labels, not tics, as they may hold anything: the text of a tic is a format.
 row_names = 'do for [i = 0:n - 1] { \

@@ -162,6 +162,18 @@ class First(CliTest):
         text = (self.tmp / "page.html").read_text()
         self.assertLess(text.index("Mixed operations"), text.index('<figure id="timeline"'))
 
+    def test_charts_of_a_page(self):
+        """No figure is left out, and no text is drawn but what the chart has to say: findings are listed above."""
+        tool("gnuplot")
+        page = self.page(self.made(hang()), charts=True)
+        figure = re.search(r'<figure id="op0-chart-hosts".*?</figure>', page, re.S)[0]
+        texts = re.findall(r"<text>([^<]*)</text>", figure)
+        self.assertTrue([t for t in texts if "stall" in t], texts)
+        self.assertEqual([t for t in texts if re.fullmatch(r"[a-z]{1,4}|\d{5,}", t)], [])
+        page = self.page("--before", *sorted((ROOT / "testdata/study/ab/before").glob("*")), "--after",
+                         *sorted((ROOT / "testdata/study/ab/after").glob("*")), command="cmp", charts=True)
+        self.assertNotIn("There are no charts", page)
+
     def test_pictures_break_where_nothing_ended(self):
         tool("gnuplot")
         self.s3analyze("plot", "-q", self.made(hang()), "--out", self.tmp, "--chart", "latency")

@@ -45,14 +45,21 @@ class Latency(CliTest):
             self.assertEqual(values, sorted(values))
         self.assertEqual([m["label"].split()[0] for m in data["marks"]], ["p50", "p90", "p99", "p99.9", "max"])
 
-    def test_spectrum_of_an_open_loop_has_response_times(self):
+    def test_open_loops_draw_response_times(self):
         lines = spread(400).decode().splitlines()
-        columns = lines[0].split("\t")
-        start = columns.index("start")
-        late = [line + "\t" + (line.split("\t")[start] if i else "intended") for i, line in enumerate(lines)]
-        data, picture = self.drawn("spectrum", ("\n".join(late) + "\n").encode())
+        first = lines[1].split("\t")[lines[0].split("\t").index("start")]
+        # All requests were due at once, and waited for each other.
+        late = ("\n".join(line + "\t" + (first if i else "intended") for i, line in enumerate(lines)) + "\n").encode()
+        data, picture = self.drawn("spectrum", late)
         self.assertIn("response time", picture)
-        self.assertEqual([r["ms"] for r in data["response"]], [r["ms"] for r in data["durations"]])
+        self.assertIn("service time", picture)
+        service = number(data["service"][-1]["ms"])
+        self.assertGreater(number(data["durations"][-1]["ms"]), 5 * service)
+        for chart, index, column in ("cdf", "durations", "ms"), ("latency", "series", "max_ms"), ("latency-heat", "heat", "from_ms"):
+            with self.subTest(chart=chart):
+                data, picture = self.drawn(chart, late)
+                self.assertIn("response time", picture)
+                self.assertGreater(max(number(r[column]) for r in data[index] if r[column] != "NaN"), 4 * service)
 
     def test_hosts(self):
         data, picture = self.drawn("host-latency", spread())

@@ -146,7 +146,9 @@ static bool fill_quantiles(struct series_row *rows, const struct selection *sel,
             rows[k].ttfb_p50_ns = (double)q[0];
         } else if (what == ENDED_RESPONSE) {
             rows[k].response_p50_ns = (double)q[0];
+            rows[k].response_p90_ns = (double)q[1];
             rows[k].response_p99_ns = (double)q[2];
+            rows[k].response_max_ns = (double)q[3];
         } else {
             rows[k].p50_ns = (double)q[0];
             rows[k].p90_ns = (double)q[1];
@@ -192,7 +194,9 @@ static bool fill_rows(struct series_row *rows, const struct selection *sel, size
             .max_ns = NAN,
             .ttfb_p50_ns = NAN,
             .response_p50_ns = NAN,
+            .response_p90_ns = NAN,
             .response_p99_ns = NAN,
+            .response_max_ns = NAN,
             .in_flight = slice_in_flight(s, g->length_ns),
             .in_range = start_ns >= active->start_ns && start_ns < active->end_ns,
         };

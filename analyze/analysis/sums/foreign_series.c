@@ -96,7 +96,9 @@ bool foreign_series(const struct foreign *f, const struct sums_part *p, const st
                                 .max_ns = NAN,
                                 .ttfb_p50_ns = NAN,
                                 .response_p50_ns = NAN,
+                                .response_p90_ns = NAN,
                                 .response_p99_ns = NAN,
+                                .response_max_ns = NAN,
                                 .in_flight = NAN,
                                 .lacks_parts = true,
                                 .lacks_counts = true};

@@ -609,7 +609,9 @@ static struct series_row row_of(const struct sums_group *g, int64_t start_ns, in
         .max_ns = NAN,
         .ttfb_p50_ns = NAN,
         .response_p50_ns = NAN,
+        .response_p90_ns = NAN,
         .response_p99_ns = NAN,
+        .response_max_ns = NAN,
         .in_flight = (double)s.busy_ns / (double)length_ns,
         .in_range = start_ns >= grid->start_ns && start_ns + length_ns <= grid->end_ns,
     };

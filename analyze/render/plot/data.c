@@ -193,7 +193,8 @@ static bool add_row(const struct work *x, const struct table *t, size_t i, struc
         return true;
     spread(p->hosts.v[*host - 1].sum, &p->hosts.bins, &r,
            p->course.has_bytes ? bytes : r.n_objects * (p->host_unit < 1 ? MICRO : 1));
-    p->heat.count[end * PLOT_DATA_N_LOG + log_bucket(dur_ns)]++;
+    int64_t late_ns = packed_has(&t->late, i) ? packed_get(&t->late, i) : 0;
+    p->heat.count[end * PLOT_DATA_N_LOG + log_bucket(dur_ns + late_ns)]++;
     if (bytes > 0)
         p->sizes.count[log_bucket(bytes)]++;
     else
@@ -363,10 +364,11 @@ static void add_time(struct plot_sample *s, int64_t ns)
 static bool fill_samples(struct plot_data *p, const struct segment_range *inside, struct err *e)
 {
     const struct operation *op = p->operation;
+    bool is_open = op != NULL && op->requests.response_time.dur.present;
 
     if (!mem_cleared(&p->durations.count, HIST_N_INDEXES, e) ||
         !mem_cleared(&p->ttfb.count, HIST_N_INDEXES, e) ||
-        !mem_cleared(&p->response.count, HIST_N_INDEXES, e))
+        !mem_cleared(&p->service.count, HIST_N_INDEXES, e))
         return false;
     for (size_t i = 0; i < p->a->dataset->n_tables; i++) {
         const struct table *t = table_of(p, i);
@@ -374,20 +376,22 @@ static bool fill_samples(struct plot_data *p, const struct segment_range *inside
             if (!table_done_within(t, k, inside->start_ns, inside->end_ns))
                 continue;
             int64_t dur_ns = packed_get(&t->dur, k);
-            add_time(&p->durations, dur_ns);
+            bool has_late = packed_has(&t->late, k);
+            if (has_late || !is_open)
+                add_time(&p->durations, dur_ns + (has_late ? packed_get(&t->late, k) : 0));
             if (packed_has(&t->ttfb, k))
                 add_time(&p->ttfb, packed_get(&t->ttfb, k));
-            if (packed_has(&t->late, k))
-                add_time(&p->response, dur_ns + packed_get(&t->late, k));
+            if (has_late)
+                add_time(&p->service, dur_ns);
         }
     }
     if (op != NULL) {
-        set_marks(&p->durations, &op->requests.all.dur,
-                  op->statistics != NULL ? &op->statistics->duration : NULL);
-        set_marks(&p->ttfb, &op->requests.all.ttfb,
-                  op->statistics != NULL ? &op->statistics->ttfb : NULL);
-        set_marks(&p->response, &op->requests.response_time.dur,
-                  op->statistics != NULL ? &op->statistics->response : NULL);
+        const struct statistics *st = op->statistics;
+        set_marks(&p->durations, is_open ? &op->requests.response_time.dur : &op->requests.all.dur,
+                  st == NULL ? NULL
+                  : is_open  ? &st->response
+                             : &st->duration);
+        set_marks(&p->ttfb, &op->requests.all.ttfb, st != NULL ? &st->ttfb : NULL);
     }
     return true;
 }
@@ -489,7 +493,7 @@ void plot_data_fini(struct plot_data *p)
     free_parties(&p->clients);
     free(p->durations.count);
     free(p->ttfb.count);
-    free(p->response.count);
+    free(p->service.count);
     free(p->sizes.density);
     *p = (struct plot_data){0};
 }

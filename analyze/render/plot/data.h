@@ -90,8 +90,9 @@ struct plot_data {
     struct plot_parties hosts;
     struct plot_parties clients; /* by name */
 
-    /* Successful requests inside the active range; response: from when they were due, if known. */
-    struct plot_sample durations, ttfb, response;
+    /* Successful requests inside the active range. Durations of an open loop count from when
+     * requests were due; service, which only those have, from when they began. */
+    struct plot_sample durations, ttfb, service;
 
     /* Set by the caller of plot_data_init: the replay to show, borrowed; NULL: none. */
     const struct stopping_op *replay;

@@ -27,6 +27,12 @@ static struct units_text mark_label(const struct plot_sample *s, size_t i)
 
 /* ---- The spectrum ---- */
 
+/* Of an open loop the response time is shown, from when a request was due. */
+static const char *time_name(const struct plot_data *p)
+{
+    return p->service.n > 0 ? "response time" : "duration";
+}
+
 static bool has_spectrum(const struct plot_data *p)
 {
     return p->operation != NULL && p->durations.n > 1;
@@ -158,19 +164,25 @@ static bool put_readings(FILE *f, const char *name, const struct plot_sample *s,
     return true;
 }
 
+static const struct statistics_latency *shown_latency(const struct plot_data *p)
+{
+    const struct statistics *st = p->statistics;
+    return st == NULL ? NULL : p->service.n > 0 ? &st->response : &st->duration;
+}
+
 static bool put_all_readings(FILE *f, const struct plot_data *p)
 {
     const struct statistics *st = p->statistics;
-    const struct plot_sample *all[] = {&p->durations, &p->ttfb, &p->response};
+    const struct plot_sample *all[] = {&p->durations, &p->ttfb, &p->service};
     uint64_t most = 2;
 
     for (size_t i = 0; i < 3; i++)
         most = all[i]->n > most ? all[i]->n : most;
     fprintf(f, "{\"steps\":%d,\"right\":%.6g", SPECTRUM_STEPS,
             fmax(1, log10((double)most)) * SPECTRUM_ROOM);
-    bool ok = put_readings(f, "duration", &p->durations, st != NULL ? &st->duration : NULL) &&
+    bool ok = put_readings(f, time_name(p), &p->durations, shown_latency(p)) &&
               put_readings(f, "time to first byte", &p->ttfb, st != NULL ? &st->ttfb : NULL) &&
-              put_readings(f, "response time", &p->response, NULL);
+              put_readings(f, "service time", &p->service, NULL);
     fputs("}", f);
     return ok;
 }
@@ -179,9 +191,9 @@ static bool write_spectrum(FILE *f, const struct plot_data *p, const char *title
 {
     const struct statistics *st = p->statistics;
     const struct plot_sample *s = &p->durations;
-    int64_t n = put_spectrum(f, "durations", s, st != NULL ? &st->duration : NULL);
+    int64_t n = put_spectrum(f, "durations", s, shown_latency(p));
     int64_t n_ttfb = put_spectrum(f, "ttfb", &p->ttfb, st != NULL ? &st->ttfb : NULL);
-    int64_t n_response = put_spectrum(f, "response", &p->response, NULL);
+    int64_t n_service = put_spectrum(f, "service", &p->service, NULL);
 
     plot_out_block(f, "marks", "nines ms label");
     for (size_t i = 0; i < PLOT_DATA_N_MARKS; i++) {
@@ -191,12 +203,12 @@ static bool write_spectrum(FILE *f, const struct plot_data *p, const char *title
         plot_out_row(f, "rrs", pct < 100 ? nines : log10((double)s->n), (double)s->mark_ns[i] / 1e6,
                      mark_label(s, i).s);
     }
-    plot_out_block(f, "chart", CHARTS_COLUMNS " n n_ttfb n_response n_band");
+    plot_out_block(f, "chart", CHARTS_COLUMNS " n n_ttfb n_service n_band time");
     uint64_t from = 0, to = 0;
-    double deff = deff_at(st != NULL ? &st->duration : NULL, .301);
+    double deff = deff_at(shown_latency(p), .301);
     stats_binomial_ranks((uint64_t)((double)s->n / deff), .5, .95, &from, &to);
-    plot_out_row(f, "srrriiii", title, 0.0, 0.0, 1.0, n, n_ttfb, n_response,
-                 (int64_t)(from >= 1 && to <= (uint64_t)((double)s->n / deff)));
+    plot_out_row(f, "srrriiiis", title, 0.0, 0.0, 1.0, n, n_ttfb, n_service,
+                 (int64_t)(from >= 1 && to <= (uint64_t)((double)s->n / deff)), time_name(p));
     return true;
 }
 
@@ -205,8 +217,8 @@ const struct plot_kind plot_kind_spectrum = {
     "latency percentiles",
     "How long a share of the requests took at most. Each step to the right adds a nine: 90 %, 99 "
     "%, "
-    "99.9 %. The band is the 95 % CI. Beside it are the time to first byte and, of an open "
-    "loop, the response time, which counts from when a request was due.",
+    "99.9 %. The band is the 95 % CI. Beside it is the time to first byte. Of an open loop the "
+    "response time comes first, which counts from when a request was due.",
     .has_data = has_spectrum,
     .write = write_spectrum,
     .readings = put_all_readings};
@@ -337,18 +349,25 @@ static bool has_latency(const struct plot_data *p)
 static bool write_latency(FILE *f, const struct plot_data *p, const char *title)
 {
     double lo = INFINITY, hi = 0;
+    bool is_open = p->service.n > 0;
+
     plot_out_block(f, "series", "t_s duration_s p50_ms p90_ms p99_ms max_ms");
     for (size_t i = 0; i < p->course.n; i++) {
         const struct series_row *r = &p->course.rows[i];
-        lo = r->p50_ns < lo ? r->p50_ns : lo;
-        hi = r->max_ns > hi ? r->max_ns : hi;
+        double p50_ns = is_open ? r->response_p50_ns : r->p50_ns;
+        double p90_ns = is_open ? r->response_p90_ns : r->p90_ns;
+        double p99_ns = is_open ? r->response_p99_ns : r->p99_ns;
+        double max_ns = is_open ? r->response_max_ns : r->max_ns;
+
+        lo = p50_ns < lo ? p50_ns : lo;
+        hi = max_ns > hi ? max_ns : hi;
         plot_out_row(f, "rrrrrr", plot_data_t_s(p, r->start_ns), (double)r->duration_ns / 1e9,
-                     r->p50_ns / 1e6, r->p90_ns / 1e6, r->p99_ns / 1e6, r->max_ns / 1e6);
+                     p50_ns / 1e6, p90_ns / 1e6, p99_ns / 1e6, max_ns / 1e6);
     }
     int64_t n_shades = charts_put_shades(f, p);
-    plot_out_block(f, "chart", CHARTS_COLUMNS " n_shades lo_ms hi_ms segment_s");
-    plot_out_row(f, "srrrirrr", title, CHARTS_TIMES(p), n_shades, lo / 1e6, hi / 1e6,
-                 (double)p->course.rows[0].duration_ns / 1e9);
+    plot_out_block(f, "chart", CHARTS_COLUMNS " n_shades lo_ms hi_ms segment_s time");
+    plot_out_row(f, "srrrirrrs", title, CHARTS_TIMES(p), n_shades, lo / 1e6, hi / 1e6,
+                 (double)p->course.rows[0].duration_ns / 1e9, time_name(p));
     return true;
 }
 
@@ -390,9 +409,10 @@ static bool write_latency_heat(FILE *f, const struct plot_data *p, const char *t
                          (int64_t)p->heat.count[k * PLOT_DATA_N_LOG + b]);
     }
     plot_events_put(f, p);
-    plot_out_block(f, "chart", CHARTS_COLUMNS " first last most bin_s n_bins");
-    plot_out_row(f, "srrriirri", title, CHARTS_TIMES(p), (int64_t)first, (int64_t)last,
-                 (double)most, (double)p->heat.bins.length_ns / 1e9, (int64_t)p->heat.bins.n);
+    plot_out_block(f, "chart", CHARTS_COLUMNS " first last most bin_s n_bins time");
+    plot_out_row(f, "srrriirris", title, CHARTS_TIMES(p), (int64_t)first, (int64_t)last,
+                 (double)most, (double)p->heat.bins.length_ns / 1e9, (int64_t)p->heat.bins.n,
+                 time_name(p));
     return true;
 }
 
@@ -434,8 +454,9 @@ static bool write_cdf(FILE *f, const struct plot_data *p, const char *title)
     plot_out_block(f, "marks", "is_ttfb ms pct label");
     put_cdf_marks(f, &p->durations, 0);
     put_cdf_marks(f, &p->ttfb, 1);
-    plot_out_block(f, "chart", CHARTS_COLUMNS " n n_ttfb");
-    plot_out_row(f, "srrrii", title, CHARTS_TIMES(p), (int64_t)p->durations.n, (int64_t)p->ttfb.n);
+    plot_out_block(f, "chart", CHARTS_COLUMNS " n n_ttfb time");
+    plot_out_row(f, "srrriis", title, CHARTS_TIMES(p), (int64_t)p->durations.n, (int64_t)p->ttfb.n,
+                 time_name(p));
     return true;
 }
 

@@ -290,14 +290,15 @@ struct series_row {
     int64_t bytes;
     double objects; /* NaN: unknown, as are the bytes */
     int64_t full_ops, partial_ops, ops_started, ops_ended, errors;
-    double ops_avg_ns;                       /* NaN: no request ended */
-    double p50_ns, p90_ns, p99_ns, max_ns;   /* of successful requests ending here; NaN: none */
-    double ttfb_p50_ns;                      /* NaN: none */
-    double response_p50_ns, response_p99_ns; /* from when they were due; NaN: none */
-    double in_flight;                        /* mean number of requests running; NaN: unknown */
-    bool in_range;                           /* the segment lies in the active range */
-    bool lacks_parts;                        /* full_ops and partial_ops are unknown */
-    bool lacks_counts;                       /* ops_started and ops_ended are unknown */
+    double ops_avg_ns;                     /* NaN: no request ended */
+    double p50_ns, p90_ns, p99_ns, max_ns; /* of successful requests ending here; NaN: none */
+    double ttfb_p50_ns;                    /* NaN: none */
+    /* From when they were due; NaN: none. */
+    double response_p50_ns, response_p90_ns, response_p99_ns, response_max_ns;
+    double in_flight;  /* mean number of requests running; NaN: unknown */
+    bool in_range;     /* the segment lies in the active range */
+    bool lacks_parts;  /* full_ops and partial_ops are unknown */
+    bool lacks_counts; /* ops_started and ops_ended are unknown */
 };
 
 struct operation {
