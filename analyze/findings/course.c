@@ -15,7 +15,6 @@
 #define WANTED_SAMPLES     (1 << 16)
 #define TAIL_RANK          100
 #define TAIL_TOP           10
-#define STRETCH            1000 /* rows */
 #define MAX_HUNG           10000
 #define WIDE_BITS          32
 #define LEAST_WIDE         100
@@ -295,42 +294,29 @@ static int compare_hung(const void *a, const void *b)
     return (x->place > y->place) - (x->place < y->place);
 }
 
-/* Whether one of v[0..n-1] is `least` or more. */
-static bool any_as_long(const uint32_t *v, size_t n, uint32_t least)
-{
-    uint32_t most = 0;
-    for (size_t i = 0; i < n; i++)
-        most = v[i] > most ? v[i] : most;
-    return most >= least;
-}
-
-/* Adds the requests of table k that took least_ns or more; false: there are too many. Hardly any
- * does, so whole stretches are checked first by their packed values: a packed value is the
- * duration, or, for a long one, at least PACKED_WIDE_BASE. */
+/* Adds the requests of table k that took least_ns or more; false: there are too many. A packed
+ * value is the duration, or, of a long one, at least PACKED_WIDE_BASE: most rows need not be
+ * unpacked. */
 static bool collect_hung(const struct pass *p, size_t k, int64_t least_ns)
 {
     struct course *c = p->c;
     const struct table *t = c->tables[k];
-    size_t n = c->n_hung;
+    const uint32_t *packed = t->dur.v;
     uint32_t least = least_ns < PACKED_WIDE_BASE ? (uint32_t)least_ns : PACKED_WIDE_BASE;
+    size_t n = c->n_hung;
 
-    for (size_t from = 0; from < t->n; from += STRETCH) {
-        size_t to = t->n - from > STRETCH ? from + STRETCH : t->n;
-        if (t->dur.v != NULL && !any_as_long(t->dur.v + from, to - from, least))
+    for (size_t i = 0; i < t->n; i++) {
+        if ((packed != NULL && packed[i] < least) || packed_get(&t->dur, i) < least_ns)
             continue;
-        for (size_t i = from; i < to; i++) {
-            if (packed_get(&t->dur, i) < least_ns)
-                continue;
-            if (n == MAX_HUNG)
-                return false;
-            c->hung[n++] = (struct course_hung){
-                .start_ns = t->start[i],
-                .end_ns = table_end(t, i),
-                .thread = c->d->threads[table_thread_index(t, table_thread(t, i))],
-                .place = (uint32_t)course_place(t, i),
-                .table = (uint32_t)k,
-                .failed = table_failed(t, i)};
-        }
+        if (n == MAX_HUNG)
+            return false;
+        c->hung[n++] =
+            (struct course_hung){.start_ns = t->start[i],
+                                 .end_ns = table_end(t, i),
+                                 .thread = c->d->threads[table_thread_index(t, table_thread(t, i))],
+                                 .place = (uint32_t)course_place(t, i),
+                                 .table = (uint32_t)k,
+                                 .failed = table_failed(t, i)};
     }
     c->n_hung = n;
     return true;

@@ -1,12 +1,11 @@
 /* The detectors: each looks for faults of one kind in the course of a run, and adds findings. A
- * detector skips what an earlier one has explained: stalls and bursts of errors mask the bins in
- * which levels and durations say nothing. A function that returns false is out of memory. */
+ * detector skips what an earlier one has explained. A function that returns false is out of
+ * memory. */
 #ifndef S3_ANALYZE_FINDINGS_FIND_H
 #define S3_ANALYZE_FINDINGS_FIND_H
 
 #include "analyze/findings/course.h"
 #include "analyze/findings/finding.h"
-#include "analyze/findings/findings.h"
 
 #include <math.h>
 
@@ -15,12 +14,6 @@
 #define FINDING_MASK_STALL          1
 #define FINDING_MASK_REPORTED_STALL 2
 #define FINDING_MASK_ERRORS         4
-
-/* Samples of strata: their number, and the standard deviation of their natural logarithms within
- * strata. */
-struct samples {
-    double n, sd;
-};
 
 /* Durations over time, of all requests that are alike together: strata and blocks are fitted
  * together, so that neither the mix nor the sizes of a block count. */
@@ -45,7 +38,7 @@ enum load_quantity {
     N_LOAD_QUANTITIES,
 };
 
-#define LOAD_MOST         32
+#define LOAD_MOST         100
 #define LOAD_LEAST_CHANGE .2 /* a fifth: issue 42 */
 #define LOAD_NEAR         3  /* blocks between two changes that come at one time */
 
@@ -90,21 +83,18 @@ bool load_due_varies(const struct search *s);
  * at_ns. */
 bool load_explains(const struct search *s, int64_t at_ns, double change, bool of_rate);
 
-/* Whether a change of what requests are for comes at that time: of sizes or mix. */
-bool load_changes_requests(const struct search *s, int64_t at_ns);
-
 /* Returns the mean of values by block over the blocks that begin in [from_ns, to_ns); NAN: there
  * are none, or v is NULL. */
 double load_mean(const struct search *s, const double *v, int64_t from_ns, int64_t to_ns);
-
-bool search_init(struct search *s, const struct course *c, struct findings *out, struct err *e);
-void search_fini(struct search *s);
 
 /* Masks the bins of [start_ns, end_ns). */
 void search_mask(struct search *s, int64_t start_ns, int64_t end_ns, uint8_t masks);
 
 /* Share of the bins of [first, last) that carry none of the masks. */
 double search_free_frac(const struct search *s, size_t first, size_t last, uint8_t masks);
+
+/* Returns the mean of the values [from, to); 0: there are none. */
+double search_mean(const double *v, size_t from, size_t to);
 
 /* Returns length_ns as a share of the run. */
 double search_frac(const struct search *s, int64_t length_ns);
@@ -128,18 +118,6 @@ double search_longest_ns(const struct search *s, const double *of_op, double sha
 
 /* Share of the bins of a block that carry no mask. */
 double search_free_frac_of_block(const struct search *s, size_t block);
-
-/* Strata [first, end) of a course: all, those of an operation, or one. */
-struct strata {
-    size_t first, end;
-};
-
-struct samples search_samples(const struct search *s, struct strata of);
-
-/* Returns the long-run variance of a time series: the largest product of the variance of batch
- * means and the length of the batches. Values are autocorrelated: the queues of equal hosts
- * wander. */
-double search_long_run_variance(const double *v, size_t n);
 
 /* The stretch of a series with the largest sum of scores, which are added one by one (Kadane's
  * algorithm). `most` is 0 as long as no sum is positive; a score of -INFINITY is in no stretch. */
@@ -172,23 +150,21 @@ static inline double find_score(double n, double due, double ratio)
     return n * log(ratio) + (1 - ratio) * due;
 }
 
-/* All detectors, in the order in which they are to be called. */
-#define DETECTORS                                                                                  \
-    find_stalls, find_errors, find_clock_jumps, find_absent, find_stuck, find_backlog, find_slow,  \
-        find_levels
 typedef bool detector(struct search *s, struct err *e);
-detector DETECTORS;
+detector find_stalls, find_errors, find_clock_jumps, find_absent, find_stuck, find_backlog,
+    find_slow, find_levels;
 
 /* Sets the scope of a finding to party k: a host or a client. */
 void search_set_party(struct finding *f, const struct course_parties *p, size_t k);
 
 /* "fell by 68 %"; from twice as much on "rose to 16.6 times"; "stayed the same". */
-struct change_text {
-    char s[32];
-};
-struct change_text find_change(double ratio);
+struct finding_text find_change(double ratio);
 
-static inline struct clock_text find_clock(const struct course *c, int64_t ns)
+/* "1MiB", "1MiB to 4MiB": sizes from one to another. Both become figures of the finding; those
+ * below a power of two are told as up to it. */
+struct finding_text find_sizes(struct finding *f, int64_t min_bytes, int64_t max_bytes);
+
+static inline struct finding_text find_clock(const struct course *c, int64_t ns)
 {
     return finding_clock(c->start_ns, c->end_ns, ns);
 }

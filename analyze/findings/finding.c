@@ -24,18 +24,26 @@ void finding_set_times(struct finding *f, int64_t start_ns, int64_t end_ns)
     f->end_ns = end_ns;
 }
 
-struct clock_text finding_clock(int64_t start_ns, int64_t end_ns, int64_t ns)
+struct finding_text finding_format(const char *fmt, ...)
+{
+    struct finding_text t;
+    va_list args;
+
+    va_start(args, fmt);
+    vsnprintf(t.s, sizeof t.s, fmt, args);
+    va_end(args);
+    return t;
+}
+
+struct finding_text finding_clock(int64_t start_ns, int64_t end_ns, int64_t ns)
 {
     const struct rfc3339_text start = rfc3339_format(start_ns), end = rfc3339_format(end_ns),
                               at = rfc3339_format(ns);
     const size_t date = strlen("2026-05-01T"), time = strlen("12:00:00.0");
-    struct clock_text t;
 
     if (memcmp(start.s, end.s, date) == 0)
-        snprintf(t.s, sizeof t.s, "%.*s", (int)time, at.s + date);
-    else
-        snprintf(t.s, sizeof t.s, "%.*s %.*s", (int)date - 1, at.s, (int)time, at.s + date);
-    return t;
+        return finding_format("%.*s", (int)time, at.s + date);
+    return finding_format("%.*s %.*s", (int)date - 1, at.s, (int)time, at.s + date);
 }
 
 void finding_figure(struct finding *f, const char *name, double value)
@@ -153,7 +161,7 @@ static int compare_rank(const void *a, const void *b)
     return strcmp(x->sentence, y->sentence);
 }
 
-int finding_compare_indexes(const void *a, const void *b)
+static int compare_indexes(const void *a, const void *b)
 {
     const size_t *x = a, *y = b;
     return (*x > *y) - (*x < *y);
@@ -176,7 +184,7 @@ static bool sort(struct findings *all, struct err *e)
         struct finding *f = &all->v[i];
         for (size_t k = 0; k < f->n_because; k++)
             f->because[k] = now[f->because[k]];
-        qsort(f->because, f->n_because, sizeof *f->because, finding_compare_indexes);
+        qsort(f->because, f->n_because, sizeof *f->because, compare_indexes);
     }
     free(now);
     return true;

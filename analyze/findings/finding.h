@@ -76,7 +76,7 @@ struct finding {
     size_t place; /* of findings_rank: where it was */
 };
 
-#define FINDING_MAX_REASONS 7
+#define FINDING_MAX_REASONS 10
 
 /* A figure of the kind "damaged": places where any number of rows may be missing. */
 #define FINDING_HOLES "n_holes"
@@ -131,6 +131,12 @@ struct findings {
     size_t n, cap;
 };
 
+/* A part of a sentence, which finding_format makes. */
+struct finding_text {
+    char s[1000];
+};
+struct finding_text finding_format(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
 /* A finding of the whole system and the whole run, without figures. */
 struct finding finding_of(const char *kind, bool is_problem, double lost_frac);
 
@@ -139,10 +145,7 @@ void finding_set_times(struct finding *f, int64_t start_ns, int64_t end_ns);
 
 /* The time of day at `ns`, UTC, as sentences name it; with the date, unless the run began and ended
  * on one day. */
-struct clock_text {
-    char s[24];
-};
-struct clock_text finding_clock(int64_t start_ns, int64_t end_ns, int64_t ns);
+struct finding_text finding_clock(int64_t start_ns, int64_t end_ns, int64_t ns);
 
 /* Adds a figure to the finding, unless it has FINDING_MAX_FIGURES already. */
 void finding_figure(struct finding *f, const char *name, double value);
@@ -153,11 +156,14 @@ bool findings_add(struct findings *all, const struct finding *f, struct err *e, 
 
 void findings_free(struct findings *all);
 
-/* Compares two size_t for qsort, ascending. */
-int finding_compare_indexes(const void *a, const void *b);
-
 /* Whether there is a problem. */
 bool findings_have_problem(const struct findings *all);
+
+struct course;
+
+/* Appends the findings of a course to *out, unranked. Looks only for errors unless the role is that
+ * of the benchmark. False: out of memory. */
+bool findings_find(struct findings *out, const struct course *c, enum role role, struct err *e);
 
 /* Links consequences to their causes (`because`) and makes them notices, then sorts: problems
  * first, then by cost. Events up to run_ns / 30 (at least half a second) apart may be one. False:

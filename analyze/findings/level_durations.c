@@ -6,9 +6,7 @@
 #include "libcommon/mem.h"
 #include "libcommon/units.h"
 
-#include <ctype.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,6 +27,11 @@ struct part {
     double *times, *ns; /* by part: scratch memory */
 };
 
+/* Strata [first, end) of a course. */
+struct strata {
+    size_t first, end;
+};
+
 static struct strata strata_of(const struct course *c, const struct part *p, size_t k)
 {
     if (p->of == ALL)
@@ -36,6 +39,23 @@ static struct strata strata_of(const struct course *c, const struct part *p, siz
     if (p->of == SIZES)
         return (struct strata){k, k + 1};
     return (struct strata){c->stratum_of_op[k], c->stratum_of_op[k + 1]};
+}
+
+/* Samples of strata: their number, and the standard deviation of their natural logarithms within
+ * strata. */
+struct samples {
+    double n, sd;
+};
+
+static struct samples count_samples(const struct course *c, struct strata of)
+{
+    double n = 0, squares = 0;
+
+    for (size_t k = of.first; k < of.end; k++) {
+        n += c->strata[k].n;
+        squares += c->strata[k].n * c->strata[k].sd * c->strata[k].sd;
+    }
+    return (struct samples){n, n > 0 ? sqrt(squares / n) : 0};
 }
 
 /* Samples of a part within a time: their number, how long equal ones typically take over the run,
@@ -85,7 +105,7 @@ void levels_add_block(struct levels *l, size_t block, double x)
 static void fill_speeds(struct levels *l, const struct part *p)
 {
     const struct course *c = l->s->c;
-    struct samples all = search_samples(l->s, strata_of(c, p, p->k));
+    struct samples all = count_samples(c, strata_of(c, p, p->k));
     double ns = usual_of(l->s, p, p->k, 0, c->n_blocks).ns;
 
     size_t width = p->tail ? TAIL_BLOCKS : 1;
@@ -210,50 +230,33 @@ static bool is_reported(const struct search *s, const struct finding *f)
     return false;
 }
 
-struct part_text {
-    char s[200];
-};
-
 /* Returns "PUT takes", "GET requests of 1MiB to 4MiB take"; sets the operation and the sizes of
  * f. */
-static struct part_text name_part(const struct course *c, const struct part *p, struct finding *f)
+static struct finding_text name_part(const struct course *c, const struct part *p,
+                                     struct finding *f)
 {
-    struct part_text t;
-    struct strata x = strata_of(c, p, p->k);
-    size_t table = c->strata[x.first].op, n;
+    const struct course_stratum *x = &c->strata[strata_of(c, p, p->k).first];
 
     f->op = p->of == ALL   ? c->n_ops == 1 ? c->ops[0].name : NULL
-            : c->n_ops > 1 ? c->ops[table].name
+            : c->n_ops > 1 ? c->ops[x->op].name
                            : NULL;
-    if (p->of != SIZES) {
-        snprintf(t.s, sizeof t.s, "%.80s take%s", f->op != NULL ? f->op : "All operations",
-                 f->op != NULL ? "s" : "");
-        return t;
-    }
-    const struct course_stratum *bytes = &c->strata[x.first];
-    n = (size_t)snprintf(t.s, sizeof t.s, "%.80s%srequests", f->op != NULL ? f->op : "",
-                         f->op != NULL ? " " : "");
-    t.s[0] = (char)toupper((unsigned char)t.s[0]);
-    finding_figure(f, "min_bytes", (double)bytes->min_bytes);
-    finding_figure(f, "max_bytes", (double)bytes->max_bytes);
-    snprintf(t.s + n, sizeof t.s - n, " of %s%s%s take", units_size((double)bytes->min_bytes).s,
-             bytes->max_bytes > bytes->min_bytes ? " to " : "",
-             bytes->max_bytes > bytes->min_bytes ? units_size((double)bytes->max_bytes + 1).s : "");
-    return t;
+    if (p->of != SIZES)
+        return finding_format("%.80s take%s", f->op != NULL ? f->op : "All operations",
+                              f->op != NULL ? "s" : "");
+    return finding_format("%.80s%s of %s take", f->op != NULL ? f->op : "",
+                          f->op != NULL ? " requests" : "Requests",
+                          find_sizes(f, x->min_bytes, x->max_bytes).s);
 }
 
 /* " from 12:00:03.1 to 12:00:07.9", " from 12:00:03.1 on", " until 12:00:07.9", " on". */
-static struct part_text name_time(const struct course *c, const struct finding *f)
+static struct finding_text name_time(const struct course *c, const struct finding *f)
 {
-    struct part_text t;
-
-    snprintf(t.s, sizeof t.s, "%s%s%s%s", f->has_start ? " from " : "",
-             f->has_start ? find_clock(c, f->start_ns).s : "",
-             !f->has_end    ? " on"
-             : f->has_start ? " to "
-                            : " until ",
-             f->has_end ? find_clock(c, f->end_ns).s : "");
-    return t;
+    return finding_format("%s%s%s%s", f->has_start ? " from " : "",
+                          f->has_start ? find_clock(c, f->start_ns).s : "",
+                          !f->has_end    ? " on"
+                          : f->has_start ? " to "
+                                         : " until ",
+                          f->has_end ? find_clock(c, f->end_ns).s : "");
 }
 
 /* Returns the share of the time of all requests that a part loses by taking longer. */
@@ -286,7 +289,7 @@ static bool say_part(struct search *s, const struct part *p, const struct slow_t
         (p->tail || fabs(t->change) >= log(SLOW_PROBLEM_RATIO)) &&
         (p->of != ALL || lost >= (begins ? LEVELS_PROBLEM_WARM_UP : LEVELS_PROBLEM_LOST));
     struct finding f = finding_of(t->kind, problem, lost);
-    struct part_text who = name_part(c, p, &f), what;
+    struct finding_text who = name_part(c, p, &f);
 
     f.start_ns = t->from_ns;
     f.end_ns = t->to_ns;
@@ -300,10 +303,10 @@ static bool say_part(struct search *s, const struct part *p, const struct slow_t
     finding_figure(&f, "after_ns", begins ? before_ns : before_ns * ratio);
     if (p->of == SIZES && is_reported(s, &f))
         return true;
-    snprintf(what.s, sizeof what.s, "%s %s %s -> %s",
-             p->tail || !c->has_requests ? "mean" : "typical",
-             p->of == ALL && c->open_loop && c->has_requests ? "response time" : "duration",
-             units_duration((int64_t)before_ns).s, units_duration((int64_t)(before_ns * ratio)).s);
+    struct finding_text what = finding_format(
+        "%s %s %s -> %s", p->tail || !c->has_requests ? "mean" : "typical",
+        p->of == ALL && c->open_loop && c->has_requests ? "response time" : "duration",
+        units_duration((int64_t)before_ns).s, units_duration((int64_t)(before_ns * ratio)).s);
     const char *others = p->of == SIZES        ? "; other sizes do not"
                          : p->of == OPERATIONS ? "; other operations do not"
                          : p->tail             ? "; typical requests do not"
@@ -371,7 +374,7 @@ bool levels_find_slow_parts(struct search *s, struct levels *l, struct err *e)
         if (p.of == SIZES ? c->n_strata == c->n_ops : c->n_ops < 2)
             continue;
         for (p.k = 0; ok && p.k < p.n; p.k++)
-            ok = search_samples(s, strata_of(c, &p, p.k)).n < LEAST_SAMPLES ||
+            ok = count_samples(c, strata_of(c, &p, p.k)).n < LEAST_SAMPLES ||
                  find_in_part(s, l, &p, e);
     }
     free(p.times);

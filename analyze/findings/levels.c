@@ -64,7 +64,7 @@ static void fill_points(struct levels *l)
     }
     /* The completions of a closed loop have a quarter of the variance of a Poisson process: a
      * thread begins a request only when its last one has ended. */
-    double usual = exp(levels_mean(l->x, 0, l->n)) * (double)l->width_ns / 1e9;
+    double usual = exp(search_mean(l->x, 0, l->n)) * (double)l->width_ns / 1e9;
     l->least_variance = .25 / fmax(usual, .1);
 }
 
@@ -80,13 +80,6 @@ static double at_equal_load(struct search *s, double change, int64_t from_ns, in
 
     if (load_explains(s, at_ns, change, true))
         return 0;
-    if (load_changes_requests(s, at_ns)) {
-        const double *ln = s->equal->ln;
-        double slowed = load_mean(s, ln, at_ns, until_ns) - load_mean(s, ln, from_ns, at_ns);
-
-        if (!(slowed / -change > .5)) /* durations at equal load show less than half */
-            return 0;
-    }
     if (s->c->open_loop || !(load / change > 0) || fabs(load) < log(1 + LOAD_LEAST_CHANGE))
         return change; /* NAN: not known */
     load_add(s,
@@ -283,7 +276,7 @@ static bool say_unsteady(const struct levels *l, struct err *e)
     }
     if (lasting / variance * sqrt(n) < stats_t_quantile(1 - CHANCE, INFINITY))
         return true;
-    double mean = levels_mean(l->x, 0, l->n), scale = sqrt(lasting / variance),
+    double mean = search_mean(l->x, 0, l->n), scale = sqrt(lasting / variance),
            low = exp(mean + scale * stats_select(rest, l->n, l->n / 10)),
            high = exp(mean + scale * stats_select(rest, l->n, l->n - 1 - l->n / 10));
     return 1 - low / high < LEAST_UNSTEADY || swings_say(l, NULL, false, low, high, 0, NAN, e);

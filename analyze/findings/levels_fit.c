@@ -26,17 +26,9 @@
 #define LEAST_LEVEL        4        /* points */
 #define DECAY_FRAC         .1       /* time constant of a decaying beginning, of the run */
 
-double levels_mean(const double *x, size_t from, size_t to)
-{
-    double sum = 0;
-    for (size_t i = from; i < to; i++)
-        sum += x[i];
-    return sum / (double)(to - from);
-}
-
 static double standard_deviation(const struct levels *l)
 {
-    double mean = levels_mean(l->x, 0, l->n), squares = 0;
+    double mean = search_mean(l->x, 0, l->n), squares = 0;
     for (size_t i = 0; i < l->n; i++)
         squares += (l->x[i] - mean) * (l->x[i] - mean);
     return sqrt(squares / (double)l->n);
@@ -50,8 +42,8 @@ static double variance_of_batches(const struct levels *l)
     size_t length = (l->n + N_BATCHES - 1) / N_BATCHES, n = 0;
 
     for (size_t i = 0; (i + 2) * length <= l->n; i++) {
-        double a = levels_mean(l->x, i * length, (i + 1) * length);
-        double b = levels_mean(l->x, (i + 1) * length, (i + 2) * length);
+        double a = search_mean(l->x, i * length, (i + 1) * length);
+        double b = search_mean(l->x, (i + 1) * length, (i + 2) * length);
 
         d[n++] = (b - a) * (b - a);
     }
@@ -209,7 +201,7 @@ static size_t end_of_level(const struct levels *l, size_t k)
 
 static double level(const struct levels *l, size_t k)
 {
-    return levels_mean(l->x, k > 0 ? l->cuts[k - 1] : 0, end_of_level(l, k));
+    return search_mean(l->x, k > 0 ? l->cuts[k - 1] : 0, end_of_level(l, k));
 }
 
 static void drop_cut(struct levels *l, size_t k)
@@ -469,8 +461,8 @@ int64_t levels_at_ns(const struct levels *l, size_t point)
 static bool say_means(struct levels *l, struct level_change x, level_say_fn *say, const void *how,
                       struct err *e)
 {
-    x.before = levels_mean(l->x, x.from, x.at);
-    x.after = levels_mean(l->x, x.at, x.to);
+    x.before = search_mean(l->x, x.from, x.at);
+    x.after = search_mean(l->x, x.at, x.to);
     return say(l, &x, how, e);
 }
 
@@ -501,8 +493,8 @@ bool levels_tell(struct levels *l, level_say_fn *say, const void *how, struct er
                                  0,
                                  tenth,
                                  l->n,
-                                 levels_mean(l->x, 0, tenth),
-                                 levels_mean(l->x, l->n - tenth, l->n)};
+                                 search_mean(l->x, 0, tenth),
+                                 search_mean(l->x, l->n - tenth, l->n)};
     struct level_change bell = {CHANGE_RETURNS, 0, l->bell_from, l->bell_to, l->fitted[0], 0};
     switch (l->shape) {
     case LEVELS_TREND:
@@ -511,7 +503,7 @@ bool levels_tell(struct levels *l, level_say_fn *say, const void *how, struct er
     case LEVELS_RAMP:
         return say_ramp(l, say, how, e);
     case LEVELS_BELL:
-        bell.after = levels_mean(l->x, bell.at, bell.to);
+        bell.after = search_mean(l->x, bell.at, bell.to);
         return say(l, &bell, how, e);
     case LEVELS_CUTS:
         break;

@@ -38,8 +38,6 @@ struct levels {
 /* Adds a block to the series, if enough of it is neither masked nor after full_until_ns. */
 void levels_add_block(struct levels *l, size_t block, double x);
 
-double levels_mean(const double *x, size_t from, size_t to);
-
 /* Returns the largest of n values less the lowest, which is *low. */
 double levels_range(const double *v, size_t n, double *low);
 

@@ -21,7 +21,9 @@
 #define MOST_EXCESS     10     /* of a log duration: a single request must not decide a mean */
 #define MAD_TO_SD       1.4826 /* of a normal distribution: 1 / 0.6745 */
 #define SPREAD_MARGIN   1.3
-#define MOST_STEP       3 /* standard deviations: a larger difference is a step */
+#define MOST_STEP       3  /* standard deviations: a larger difference is a step */
+#define LEAST_BATCHES   5  /* for a variance */
+#define LEAST_LATE      30 /* requests */
 
 static const struct like_part all_parts = {{SIZE_MAX, SIZE_MAX, SIZE_MAX}};
 
@@ -153,17 +155,9 @@ struct answer {
     size_t n;
 };
 
-static double mean_of(const double *v, size_t from, size_t to)
-{
-    double sum = 0;
-    for (size_t i = from; i < to; i++)
-        sum += v[i];
-    return to > from ? sum / (double)(to - from) : 0;
-}
-
 static struct interval interval_of(const struct answer *a, size_t from, size_t to)
 {
-    double mean = mean_of(a->of.v[a->measure], from, to);
+    double mean = search_mean(a->of.v[a->measure], from, to);
     double t = mean * sqrt((double)(to - from)) / a->of.sd[a->measure];
 
     return (struct interval){from, to, mean, t};
@@ -208,6 +202,79 @@ static void find_intervals(struct answer *a, const struct block *blocks)
         a->n = 1;
         a->found[0] = best;
     }
+}
+
+/* ---- Tails: more of a group's requests are late than of the others' ---- */
+
+/* Returns the residual from which on a request is late: no more than one in so many of the others
+ * is. */
+static double late_from_of(const struct compared *x, size_t one_in)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < x->n; i++)
+        if (!x->v[i].own)
+            x->scratch[n++] = x->v[i].residual;
+    return n > 0 ? fmax(stats_select(x->scratch, n, n - 1 - n / one_in), M_LN2) : 0;
+}
+
+/* Returns the long-run variance of a time series: the largest product of the variance of batch
+ * means and the length of the batches. Values are autocorrelated: the queues of equal hosts
+ * wander. */
+static double long_run_variance(const double *v, size_t n)
+{
+    double most = 0;
+    for (size_t b = 1; n / b >= LEAST_BATCHES; b *= 2) {
+        double sum = 0, squares = 0, n_batches = (double)(n / b);
+        for (size_t i = 0; i + b <= n; i += b) {
+            double mean = 0;
+            for (size_t j = i; j < i + b; j++)
+                mean += v[j] / (double)b;
+            sum += mean;
+            squares += mean * mean;
+        }
+        most = fmax(most, (squares - sum * sum / n_batches) / (n_batches - 1) * (double)b);
+    }
+    return most;
+}
+
+/* Returns how sure it is that more of a group's requests are late than of the others' at the same
+ * time, by so much and as steadily that neither chance nor an event explains it; 0: not. share: of
+ * the others' requests that are late. */
+static double t_of_late(const struct compared *x, size_t n_blocks, double share, double late_from)
+{
+    struct {
+        double n[2], late[2];
+    } v[LIKE_MAX_BLOCKS] = {0};
+    double off[LIKE_MAX_BLOCKS], late = 0, more = 0;
+
+    for (size_t i = 0; i < x->n; i++) {
+        const struct asked *r = &x->v[i];
+        size_t b = like_block_of(x, r->row, n_blocks);
+
+        v[b].n[r->own] += r->row->n;
+        v[b].late[r->own] += r->residual > late_from ? r->row->n : 0;
+    }
+    for (size_t b = 0; b < n_blocks; b++) {
+        off[b] = v[b].late[1] - v[b].n[1] * (v[b].late[0] + share) / (v[b].n[0] + 1);
+        late += v[b].late[1];
+        more += off[b];
+    }
+    return late < LEAST_LATE || more < late / 2
+               ? 0
+               : more / sqrt((double)n_blocks * long_run_variance(off, n_blocks));
+}
+
+/* Returns how sure it is that a group has a tail; 0: too few requests are late. *late_from is that
+ * of the latest hundredth of the others; if it is surer, it becomes that of their latest
+ * thousandth. */
+static double find_tail(const struct compared *x, size_t n_blocks, double *late_from)
+{
+    double later = late_from_of(x, 1000), t = t_of_late(x, n_blocks, 1e-2, *late_from),
+           t_later = t_of_late(x, n_blocks, 1e-3, later);
+
+    *late_from = t_later > t ? later : *late_from;
+    return fmax(t, t_later);
 }
 
 /* ---- What is slow then ---- */
@@ -300,16 +367,14 @@ static void take_away(struct side *of, const struct side *x)
     for (int own = 0; own < 2; own++) {
         of[own].n -= x[own].n;
         of[own].residual -= x[own].residual;
-        of[own].times -= x[own].times;
-        of[own].busy_ns -= x[own].busy_ns;
     }
 }
 
 /* Narrows the part to that of the first operation, class and other party that alone is slow: its
  * requests have the excess of the span, and all others next to none. Of many classes, or of many
- * parties, none is a part. Fills in the sides of the part and of the rest. */
+ * parties, none is a part. Fills in the sides of the part. */
 static struct like_part narrow(const struct compared *x, const struct like_span *g, double late,
-                               struct side *of, struct side *rest)
+                               struct side *of)
 {
     const size_t n[LIKE_N_PARTS] = {x->l->c->n_ops, x->l->n_classes, x->n_others};
     struct like_part part = all_parts;
@@ -317,7 +382,6 @@ static struct like_part narrow(const struct compared *x, const struct like_span 
 
     add_sides(x, g, late, &all_parts, all);
     memcpy(of, all, sizeof all);
-    memset(rest, 0, sizeof all);
     for (int k = 0; k < LIKE_N_PARTS; k++)
         for (size_t i = 0; i < n[k] && n[k] > 1 && n[k] <= LIKE_FEW_GROUPS; i++) {
             struct like_part p = part;
@@ -333,16 +397,9 @@ static struct like_part narrow(const struct compared *x, const struct like_span 
                 continue;
             part = p;
             memcpy(of, in, sizeof in);
-            memcpy(rest, out, sizeof out);
             break;
         }
     return part;
-}
-
-/* Returns by how much longer a request of a group takes on average. */
-static double longer_ns(const struct side *of)
-{
-    return of[1].n > 0 ? of[1].busy_ns / of[1].n * (1 - 1 / times_of(of)) : 0;
 }
 
 static int64_t block_start_ns(const struct compared *x, const struct answer *a, size_t block)
@@ -363,16 +420,15 @@ static double n_reference(const struct compared *x, int64_t ns)
     return fmax(n - 1, 1);
 }
 
-/* Fills in an interval as a span. Returns false if it is none: the requests of a part only share a
- * wait, if the others take longer, too, by at least half as much time. A queue of long requests
- * delays a short one by many times its own duration, which the load in flight explains. */
+/* Fills in an interval as a span. Returns false if its requests hardly take longer at their load.
+ */
 static bool fill_span(const struct compared *x, const struct answer *a, const struct interval *v,
                       double late, struct like_span *g)
 {
     const struct course *c = x->l->c;
     bool is_all = v->to == 0;
     const double *of_block = a->of.v[a->measure];
-    struct side of[2], rest[2];
+    struct side of[2];
 
     *g = (struct like_span){
         .start_ns = is_all ? c->start_ns : block_start_ns(x, a, a->of.block[v->from]),
@@ -383,11 +439,11 @@ static bool fill_span(const struct compared *x, const struct answer *a, const st
     double edge_ns = SLOW_EDGE_FRAC * (double)(c->end_ns - c->start_ns);
     g->has_start = !is_all && (v->from >= LEAST_IN_BLOCK || v->from == 0) &&
                    (double)(g->start_ns - c->start_ns) > edge_ns &&
-                   mean_of(of_block, 0, v->from) < v->mean / 2;
+                   search_mean(of_block, 0, v->from) < v->mean / 2;
     g->has_end = !is_all && (v->to + LEAST_IN_BLOCK <= a->of.n || v->to == a->of.n) &&
                  (double)(c->full_until_ns - g->end_ns) > edge_ns &&
-                 mean_of(of_block, v->to, a->of.n) < v->mean / 2;
-    g->part = narrow(x, g, late, of, rest);
+                 search_mean(of_block, v->to, a->of.n) < v->mean / 2;
+    g->part = narrow(x, g, late, of);
     g->is_tail = c->has_requests && is_tail(of);
     g->n = of[1].n;
     g->ratio = g->is_tail ? times_of(of) : exp(median_excess(x, g));
@@ -405,9 +461,7 @@ static bool fill_span(const struct compared *x, const struct answer *a, const st
     g->late = of[1].late / of[1].n;
     g->others_late = of[0].late / of[0].n;
     g->late_ns = of[1].late_ns / fmax(of[1].late, 1);
-    return g->ratio >= LEAST_LONGER &&
-           ((g->part.of[LIKE_OP] == SIZE_MAX && g->part.of[LIKE_CLASS] == SIZE_MAX) ||
-            g->ratio <= SLOW_LEAST_RATIO * g->load_ratio || longer_ns(rest) <= longer_ns(of) / 2);
+    return g->ratio >= LEAST_LONGER;
 }
 
 /* Whether a host is sent more than each other one, and its load may be why its requests take
@@ -458,8 +512,8 @@ static bool ask(struct compared *x, size_t group, struct like_slow *to, struct e
         return false;
     a->n_blocks = fill_blocks(x, fmin(n[0], n[1]), blocks);
     find_intervals(a, blocks);
-    double late = like_late_from(x, 100);
-    double t = a->n == 0 && x->l->c->has_requests ? like_find_tail(x, a->n_blocks, &late) : 0;
+    double late = late_from_of(x, 100);
+    double t = a->n == 0 && x->l->c->has_requests ? find_tail(x, a->n_blocks, &late) : 0;
     if (t > FURTHER_T) {
         a->measure = MEAN;
         a->found[0] = (struct interval){.t = t};

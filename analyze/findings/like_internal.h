@@ -1,5 +1,5 @@
-/* Like with like, shared by three files: like_fit.c fits how durations grow with the load and takes
- * it away, like.c tests the groups, like_tail.c finds their tails. */
+/* Like with like, shared by two files: like_fit.c fits how durations grow with the load and takes
+ * it away, like.c tests the groups. */
 #ifndef S3_ANALYZE_FINDINGS_LIKE_INTERNAL_H
 #define S3_ANALYZE_FINDINGS_LIKE_INTERNAL_H
 
@@ -89,14 +89,5 @@ void like_refer(struct compared *x);
 /* Fills in the requests of a group and of the others of whose strata each has `least`, and how much
  * longer than the others' mean they take. Of a group that does not exist: all requests. */
 void like_compare(struct compared *x, size_t group, double least);
-
-/* Returns the residual from which on a request is late: no more than one in so many of the others
- * is. */
-double like_late_from(const struct compared *x, size_t one_in);
-
-/* Returns how sure it is that more of a group's requests are late than of the others' at the same
- * time, in standard errors; 0: too few are. *late_from is that of the latest hundredth of
- * the others; if it is surer, it becomes that of their latest thousandth. */
-double like_find_tail(const struct compared *x, size_t n_blocks, double *late_from);
 
 #endif

@@ -291,7 +291,8 @@ static bool find_changes(struct search *s, struct levels *l, enum load_quantity 
     return levels_tell(l, add_change, &(struct load_change){.of = of, .op = op}, e);
 }
 
-bool load_changes_requests(const struct search *s, int64_t at_ns)
+/* Whether a change of what requests are for comes at that time: of sizes or mix. */
+static bool load_changes_requests(const struct search *s, int64_t at_ns)
 {
     for (size_t i = 0; i < s->n_loads; i++)
         if (s->loads[i].of <= LOAD_MIX &&
@@ -376,31 +377,25 @@ static int compare_changes(const void *a, const void *b)
     return x->at_ns != y->at_ns ? int64_order(x->at_ns, y->at_ns) : (int)x->of - (int)y->of;
 }
 
-struct load_text {
-    char s[200];
-};
-
 /* "objects are 33 times as large (64KiB -> 2.1MiB)". */
-static struct load_text describe(const struct search *s, const struct load_change *x)
+static struct finding_text describe(const struct search *s, const struct load_change *x)
 {
-    struct load_text t;
     double ratio = x->after / x->before;
 
     if (x->of == LOAD_SIZES)
-        snprintf(t.s, sizeof t.s, "objects are %.2g times as large (%s -> %s)", ratio,
-                 units_size(x->before).s, units_size(x->after).s);
-    else if (x->of == LOAD_OBJECTS)
-        snprintf(t.s, sizeof t.s, "requests have %.2g times as many objects (%.3g -> %.3g)", ratio,
-                 x->before, x->after);
-    else if (x->of == LOAD_MIX)
-        snprintf(t.s, sizeof t.s, "%.0f %% of the requests are %.80s, not %.0f %%", 100 * x->after,
-                 s->c->ops[x->op].name, 100 * x->before);
-    else if (x->of == LOAD_RATE)
-        snprintf(t.s, sizeof t.s, "%.2g times as many requests are due", ratio);
-    else
-        snprintf(t.s, sizeof t.s, "%.3g %s, not %.3g", x->after,
-                 x->of == LOAD_HOSTS ? "hosts are in use" : "threads are at work", x->before);
-    return t;
+        return finding_format("objects are %.2g times as large (%s -> %s)", ratio,
+                              units_size(x->before).s, units_size(x->after).s);
+    if (x->of == LOAD_OBJECTS)
+        return finding_format("requests have %.2g times as many objects (%.3g -> %.3g)", ratio,
+                              x->before, x->after);
+    if (x->of == LOAD_MIX)
+        return finding_format("%.0f %% of the requests are %.80s, not %.0f %%", 100 * x->after,
+                              s->c->ops[x->op].name, 100 * x->before);
+    if (x->of == LOAD_RATE)
+        return finding_format("%.2g times as many requests are due", ratio);
+    return finding_format("%.3g %s, not %.3g", x->after,
+                          x->of == LOAD_HOSTS ? "hosts are in use" : "threads are at work",
+                          x->before);
 }
 
 /* Requests a second that succeeded in [from_ns, to_ns), without the bins that are masked. */
@@ -427,11 +422,11 @@ static bool say_changes(struct search *s, size_t first, size_t end, int64_t from
         {"due_before", "due_after"},     {"hosts_before", "hosts_after"}};
     const struct load_change *x = &s->loads[first];
     struct finding f = finding_of("load-change", FINDING_NOTICE, 0);
-    char text[1000], tail[100] = "";
+    struct finding_text text = {""}, tail = {""};
     size_t n = 0;
 
-    for (size_t i = first; i < end && n < sizeof text; i++) {
-        n += (size_t)snprintf(text + n, sizeof text - n, "%s%s", i > first ? ", " : "",
+    for (size_t i = first; i < end && n < sizeof text.s; i++) {
+        n += (size_t)snprintf(text.s + n, sizeof text.s - n, "%s%s", i > first ? ", " : "",
                               describe(s, &s->loads[i]).s);
         finding_figure(&f, names[s->loads[i].of][0], s->loads[i].before);
         finding_figure(&f, names[s->loads[i].of][1], s->loads[i].after);
@@ -452,16 +447,16 @@ static bool say_changes(struct search *s, size_t first, size_t end, int64_t from
     if (!isfinite(f.ratio)) /* nothing but stalls or failures on one side */
         f.ratio = NAN;
     else if (was.bytes > 0 && is.bytes > 0)
-        snprintf(tail, sizeof tail, ": requests/s %s, MiB/s %s", find_change(f.ratio).s,
-                 find_change(f.ratio * is.bytes / is.n / (was.bytes / was.n)).s);
+        tail = finding_format(": requests/s %s, MiB/s %s", find_change(f.ratio).s,
+                              find_change(f.ratio * is.bytes / is.n / (was.bytes / was.n)).s);
     else
-        snprintf(tail, sizeof tail, ": requests/s %s", find_change(f.ratio).s);
+        tail = finding_format(": requests/s %s", find_change(f.ratio).s);
     if (!x->is_gradual) {
         f.has_start = true;
         f.start_ns = x->at_ns;
     }
     return findings_add(s->out, &f, e, "%s%s %s%s", x->is_gradual ? "Over the run" : "From ",
-                        x->is_gradual ? "" : find_clock(s->c, x->at_ns).s, text, tail);
+                        x->is_gradual ? "" : find_clock(s->c, x->at_ns).s, text.s, tail.s);
 }
 
 bool load_say(struct search *s, struct err *e)

@@ -1,26 +1,31 @@
 #include "analyze/findings/find.h"
 #include "libcommon/mem.h"
+#include "libcommon/units.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
-#define LEAST_BATCHES 5 /* least number of batches for a variance */
+/* In this order: stalls and bursts of errors mask the bins in which levels and durations say
+ * nothing. */
+static detector *const detectors[] = {find_stalls, find_errors,  find_clock_jumps, find_absent,
+                                      find_stuck,  find_backlog, find_slow,        find_levels};
 
-bool search_init(struct search *s, const struct course *c, struct findings *out, struct err *e)
+bool findings_find(struct findings *out, const struct course *c, enum role role, struct err *e)
 {
-    *s = (struct search){.c = c, .out = out};
-    return mem_cleared(&s->masked, c->n_bins + 1, e) && load_fit(s, e);
-}
+    struct search s = {.c = c, .out = out, .role = role};
 
-void search_fini(struct search *s)
-{
-    free(s->masked);
-    if (s->equal != NULL) {
-        free(s->equal->of_kind);
-        free(s->equal->by_op);
+    if (c->n == 0 || c->n_bins == 0)
+        return true;
+    bool ok = mem_cleared(&s.masked, c->n_bins + 1, e) && load_fit(&s, e);
+    for (size_t i = 0; ok && i < sizeof detectors / sizeof *detectors; i++)
+        ok = (!role_is_benchmark(role) && detectors[i] != find_errors) || detectors[i](&s, e);
+    free(s.masked);
+    if (s.equal != NULL) {
+        free(s.equal->of_kind);
+        free(s.equal->by_op);
     }
-    free(s->equal);
+    free(s.equal);
+    return ok;
 }
 
 void search_mask(struct search *s, int64_t start_ns, int64_t end_ns, uint8_t masks)
@@ -35,6 +40,14 @@ double search_free_frac(const struct search *s, size_t first, size_t last, uint8
     for (size_t j = first; j < last; j++)
         n += (s->masked[j] & masks) == 0;
     return last > first ? (double)n / (double)(last - first) : 0;
+}
+
+double search_mean(const double *v, size_t from, size_t to)
+{
+    double sum = 0;
+    for (size_t i = from; i < to; i++)
+        sum += v[i];
+    return to > from ? sum / (double)(to - from) : 0;
 }
 
 double search_frac(const struct search *s, int64_t length_ns)
@@ -59,50 +72,27 @@ double search_free_frac_of_block(const struct search *s, size_t block)
     return search_free_frac(s, first, last, UINT8_MAX);
 }
 
-struct samples search_samples(const struct search *s, struct strata of)
-{
-    double n = 0, squares = 0;
-
-    for (size_t k = of.first; k < of.end; k++) {
-        n += s->c->strata[k].n;
-        squares += s->c->strata[k].n * s->c->strata[k].sd * s->c->strata[k].sd;
-    }
-    return (struct samples){n, n > 0 ? sqrt(squares / n) : 0};
-}
-
-double search_long_run_variance(const double *v, size_t n)
-{
-    double most = 0;
-    for (size_t b = 1; n / b >= LEAST_BATCHES; b *= 2) {
-        double sum = 0, squares = 0, n_batches = (double)(n / b);
-        for (size_t i = 0; i + b <= n; i += b) {
-            double mean = 0;
-            for (size_t j = i; j < i + b; j++)
-                mean += v[j] / (double)b;
-            sum += mean;
-            squares += mean * mean;
-        }
-        most = fmax(most, (squares - sum * sum / n_batches) / (n_batches - 1) * (double)b);
-    }
-    return most;
-}
-
 void search_set_party(struct finding *f, const struct course_parties *p, size_t k)
 {
     f->scope = p->clients ? SCOPE_CLIENT : SCOPE_HOST;
     f->party = p->name[k];
 }
 
-struct change_text find_change(double ratio)
+struct finding_text find_change(double ratio)
 {
-    struct change_text t;
-
     if (ratio >= 2)
-        snprintf(t.s, sizeof t.s, "rose to %.1f times", ratio);
-    else if (fabs(ratio - 1) < .005)
-        snprintf(t.s, sizeof t.s, "stayed the same");
-    else
-        snprintf(t.s, sizeof t.s, "%s by %.0f %%", ratio < 1 ? "fell" : "rose",
-                 100 * fabs(ratio - 1));
-    return t;
+        return finding_format("rose to %.1f times", ratio);
+    if (fabs(ratio - 1) < .005)
+        return finding_format("stayed the same");
+    return finding_format("%s by %.0f %%", ratio < 1 ? "fell" : "rose", 100 * fabs(ratio - 1));
+}
+
+struct finding_text find_sizes(struct finding *f, int64_t min_bytes, int64_t max_bytes)
+{
+    bool is_one = max_bytes == min_bytes, is_below = (max_bytes & (max_bytes + 1)) == 0;
+
+    finding_figure(f, "min_bytes", (double)min_bytes);
+    finding_figure(f, "max_bytes", (double)max_bytes);
+    return finding_format("%s%s%s", units_size((double)min_bytes).s, is_one ? "" : " to ",
+                          is_one ? "" : units_size((double)max_bytes + is_below).s);
 }

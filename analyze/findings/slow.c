@@ -6,74 +6,58 @@
 #include "libcommon/units.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #define TAIL_PROBLEM .05 /* of the run, lost by a tail (the specification of findings) */
 
-struct text {
-    char s[160];
-};
-
-static struct text when(const struct search *s, const struct finding *f)
+static struct finding_text when(const struct search *s, const struct finding *f)
 {
-    struct text t;
-    snprintf(t.s, sizeof t.s, "%s%s%s%s", f->has_start ? " from " : "",
-             f->has_start ? find_clock(s->c, f->start_ns).s : "", f->has_end ? " until " : "",
-             f->has_end ? find_clock(s->c, f->end_ns).s : "");
-    return t;
+    return finding_format("%s%s%s%s", f->has_start ? " from " : "",
+                          f->has_start ? find_clock(s->c, f->start_ns).s : "",
+                          f->has_end ? " until " : "",
+                          f->has_end ? find_clock(s->c, f->end_ns).s : "");
 }
 
-static struct text at_equal_load(const struct like_span *g)
+static struct finding_text at_equal_load(const struct like_span *g)
 {
-    struct text t = {""};
     if (!g->is_load && fabs(log(g->ratio / g->load_ratio)) > log(SLOW_LEAST_RATIO))
-        snprintf(t.s, sizeof t.s, " (%.1f times at equal load)", g->load_ratio);
-    return t;
+        return finding_format(" (%.1f times at equal load)", g->load_ratio);
+    return finding_format("%s", "");
 }
 
 /* Names the operation, and the sizes, that alone are slow: " for GET requests of 1MiB". */
-static struct text requests_of(const struct like *l, const struct like_span *g, struct finding *f)
+static struct finding_text requests_of(const struct like *l, const struct like_span *g,
+                                       struct finding *f)
 {
-    struct text t = {""};
     const struct like_class *class =
         g->part.of[LIKE_CLASS] != SIZE_MAX ? &l->classes[g->part.of[LIKE_CLASS]] : NULL;
-    size_t op = class != NULL ? class->op : g->part.of[LIKE_OP], n;
+    size_t op = class != NULL ? class->op : g->part.of[LIKE_OP];
+    bool has_sizes = class != NULL && class->max_bytes > 1;
 
     if (op == SIZE_MAX)
-        return t;
+        return finding_format("%s", "");
     f->op = l->c->n_ops > 1 ? l->c->ops[op].name : NULL;
-    n = (size_t)snprintf(t.s, sizeof t.s, " for %.80s%srequests", f->op != NULL ? f->op : "",
-                         f->op != NULL ? " " : "");
-    if (class == NULL || class->max_bytes <= 1)
-        return t;
-    finding_figure(f, "min_bytes", (double)class->min_bytes);
-    finding_figure(f, "max_bytes", (double)class->max_bytes);
-    snprintf(t.s + n, sizeof t.s - n, " of %s%s%s", units_size((double)class->min_bytes).s,
-             class->max_bytes > class->min_bytes ? " to " : "",
-             class->max_bytes > class->min_bytes ? units_size((double)class->max_bytes).s : "");
-    return t;
+    return finding_format(" for %.80s%srequests%s%s", f->op != NULL ? f->op : "",
+                          f->op != NULL ? " " : "", has_sizes ? " of " : "",
+                          has_sizes ? find_sizes(f, class->min_bytes, class->max_bytes).s : "");
 }
 
 /* The groups that a slow one is compared with: "the other 2 hosts", "2 other hosts" if further ones
  * are slow. */
-static struct text others_of(const struct course_parties *p, size_t n_slow)
+static struct finding_text others_of(const struct course_parties *p, size_t n_slow)
 {
     size_t n = p->n - n_slow;
     const char *what = p->clients ? "client" : "host";
     struct units_text many = units_count((int64_t)n);
-    struct text t;
 
     if (n_slow > 1)
-        snprintf(t.s, sizeof t.s, "%s other %s%s", many.s, what, n > 1 ? "s" : "");
-    else
-        snprintf(t.s, sizeof t.s, "the other %s%s%s%s", n > 1 ? many.s : "", n > 1 ? " " : "", what,
-                 n > 1 ? "s" : "");
-    return t;
+        return finding_format("%s other %s%s", many.s, what, n > 1 ? "s" : "");
+    return finding_format("the other %s%s%s%s", n > 1 ? many.s : "", n > 1 ? " " : "", what,
+                          n > 1 ? "s" : "");
 }
 
 static bool say_tail(struct search *s, const struct course_parties *p, const struct like_span *g,
-                     const struct text *others, struct finding *f, struct err *e)
+                     const struct finding_text *others, struct finding *f, struct err *e)
 {
     finding_figure(f, "slow_share", g->late);
     finding_figure(f, "others_slow_share", g->others_late);
@@ -125,7 +109,7 @@ static bool say_span(struct search *s, const struct like *l, const struct course
 {
     struct finding f =
         finding_of(p->clients ? "slow-client" : "slow-host", is_problem(g, is_minor), g->lost_frac);
-    struct text what = requests_of(l, g, &f), others = others_of(p, n_slow);
+    struct finding_text what = requests_of(l, g, &f), others = others_of(p, n_slow);
 
     search_set_party(&f, p, group);
     set_span(&f, g, s->c);
@@ -254,7 +238,7 @@ static bool say_objects(struct search *s, const struct like_found *x, struct err
         double share = g->n / (double)l->n;
         bool is_minor = g->lost_frac < FINDING_PROBLEM_FRAC;
         struct finding f = finding_of("slow-object", is_problem(g, is_minor), g->lost_frac);
-        struct text what = requests_of(l, g, &f);
+        struct finding_text what = requests_of(l, g, &f);
 
         set_host(&f, l, x->v[i].group);
         set_span(&f, g, s->c);

@@ -428,30 +428,6 @@ static bool find_party_stalls(struct stalls *x, const struct course_parties *p, 
     return ok;
 }
 
-/* Joins stalls of several hosts, or of several clients, at the same time. */
-static void join_alike(struct stalls *x)
-{
-    for (size_t i = 0; i < x->n; i++)
-        for (size_t k = i + 1; k < x->n; k++) {
-            struct stall *a = &x->v[i], *b = &x->v[k];
-            double near_ns = fmax((double)x->least_ns, STALLS_TOLERANCE * (double)stall_length(a));
-
-            if (a->of == NULL || a->of != b->of || a->of->operations || stalls_are_of_same(a, b) ||
-                a->n_parties + b->n_parties > FINDING_MAX_PARTIES ||
-                (double)llabs(a->start_ns - b->start_ns) > near_ns ||
-                (double)llabs(a->end_ns - b->end_ns) > near_ns)
-                continue;
-            for (size_t m = 0; m < b->n_parties; m++)
-                a->parties[a->n_parties++] = b->parties[m];
-            qsort(a->parties, a->n_parties, sizeof *a->parties, finding_compare_indexes);
-            a->start_ns = int64_max(a->start_ns, b->start_ns);
-            a->end_ns = int64_min(a->end_ns, b->end_ns);
-            memmove(b, b + 1, (x->n - k - 1) * sizeof *b);
-            x->n--;
-            k--;
-        }
-}
-
 static int compare_stalls(const void *a, const void *b)
 {
     const struct stall *x = a, *y = b;
@@ -475,7 +451,6 @@ static bool find_parties(struct stalls *x, struct err *e)
         ok = give_to_parties(x, all[i], e);
     for (size_t i = 0; ok && i < n; i++)
         ok = find_party_stalls(x, all[i], e);
-    join_alike(x);
     qsort(x->v, x->n, sizeof *x->v, compare_stalls);
     for (size_t i = 0; i < x->n; i++) {
         bool is_part = false;

@@ -28,7 +28,8 @@
  *
  * The exit status is 1 if a figure of a table is outside its limits. */
 #include "analyze/stats/stats.h"
-#include "analyze/findings/findings.h"
+#include "analyze/findings/course.h"
+#include "analyze/findings/finding.h"
 #include "analyze/stats/picker.h"
 #include "analyze/summary/estimate/confidence.h"
 #include "analyze/tools/slo/slo.h"

@@ -1,7 +1,6 @@
 #include "analyze/analysis/conclude/conclude.h"
 
 #include "analyze/findings/course.h"
-#include "analyze/findings/findings.h"
 #include "analyze/summary/estimate/confidence.h"
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"

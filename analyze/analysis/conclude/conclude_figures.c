@@ -392,15 +392,13 @@ static bool add_hosts(struct findings *out, const char *op, const struct host_re
     finding_figure(&f, "n_hosts", (double)n);
     finding_figure(&f, "least_share", low / mean);
     finding_figure(&f, "most_share", high / mean);
-    char share[32];
-    if (low > 0 && low < .01 * mean)
-        snprintf(share, sizeof share, "less than 1 %%");
-    else
-        snprintf(share, sizeof share, "%.0f %%", 100 * low / mean);
+    bool is_tiny = low > 0 && low < .01 * mean;
+    struct finding_text share =
+        is_tiny ? finding_format("less than 1 %%") : finding_format("%.0f %%", 100 * low / mean);
     return findings_add(out, &f, e,
                         "Hosts are unevenly loaded: %s completed %s of the mean number of "
                         "requests, %s %.0f %%",
-                        intern_shown(hosts[least].host), share, intern_shown(hosts[most].host),
+                        intern_shown(hosts[least].host), share.s, intern_shown(hosts[most].host),
                         100 * high / mean);
 }
 

@@ -4,7 +4,6 @@
 #include "libcommon/int64.h"
 #include "libcommon/units.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* From this value on a problem, below a notice. */
@@ -77,7 +76,6 @@ static bool about_fault(struct findings *out, enum machine_fault fault,
                         const struct machine_found *x, struct err *e)
 {
     bool is_problem = FAULTS[fault].is_problem;
-    char who[MACHINE_CLIENT_BYTES + 64];
 
     if (x->n_clients == 0)
         return true;
@@ -87,11 +85,11 @@ static bool about_fault(struct findings *out, enum machine_fault fault,
     if (FAULTS[fault].figure != NULL)
         finding_figure(&f, FAULTS[fault].figure, x->value);
     finding_figure(&f, "n_clients", (double)x->n_clients);
-    int n = snprintf(who, sizeof who, "client %s", x->client);
-    if (x->n_clients > 1)
-        snprintf(who + n, sizeof who - (size_t)n, " (and of %s more)",
-                 units_count((int64_t)x->n_clients - 1).s);
-    return say(out, &f, fault, x, who, e);
+    bool is_one = x->n_clients == 1;
+    struct finding_text who = finding_format(
+        "client %s%s%s%s", x->client, is_one ? "" : " (and of ",
+        is_one ? "" : units_count((int64_t)x->n_clients - 1).s, is_one ? "" : " more)");
+    return say(out, &f, fault, x, who.s, e);
 }
 
 /* Adds a finding if there were more retransmits during a stall than usual. */

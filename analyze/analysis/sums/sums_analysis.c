@@ -5,7 +5,6 @@
 #include "analyze/analysis/sums/foreign_internal.h"
 #include "analyze/analysis/sums/sums_internal.h"
 #include "analyze/data/slices.h"
-#include "analyze/findings/findings.h"
 #include "analyze/summary/estimate/confidence.h"
 #include "analyze/summary/model/role.h"
 #include "analyze/summary/requests/errors.h"
