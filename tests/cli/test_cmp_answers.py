@@ -48,7 +48,7 @@ PLANTED = {
                       r'^PUT: slower: median duration .* \+1[45]\d % .*(9\d|100) % of the lost throughput is in PUT.*'
                       r' GET: durations alike; throughput follows other operations', 'GET: slower'),
     'one size': (where('size', BIG), TWO_SIZES,
-                 r'^GET: slower: .* of the added time is in requests of 1MiB to \S+ \(there \+1[45]\d %, elsewhere [+-]\d\.\d %\)',
+                 r'^GET: slower: .* of the added time is in requests of 1MiB to \S+ \(there \+1[45]\d %, elsewhere [+-]\d\.\d+ %\)',
                  ' at http| client'),
     'two sizes': (lambda r, request: 2.5 if request['size'] in (1024, BIG) else 1.08, {'sizes': (1024, 1 << 14, BIG, 1 << 26)},
                   r'^GET: slower: .* of the added time is in requests of (1.00KiB|1KiB|1MiB) to \S+ and of (1KiB|1MiB) to \S+ '
@@ -124,13 +124,13 @@ class Answers(CliTest):
         """One run a side: a change that comes and goes has no useful interval; the answer says when it was."""
         planted = {
             'the first seconds': (lambda r, request: 3.0 if request['s'] < 2 else 1.0, {},
-                                  r'^GET: differs in the first [12]\.\d s: durations there \+[12]\d\d %, elsewhere [+-]\d\.\d %; '
+                                  r'^GET: differs in the first [12]\.\d s: durations there \+[12]\d\d %, elsewhere [+-]\d\.\d+ %; '
                                   'over all no change shown: ', 'alike| at http'),
             'the last seconds': (lambda r, request: 3.0 if request['s'] > 6 else 1.0, {},
                                  r'^GET: differs between [56]\.\d and \d\.\d s: durations there', 'alike| at http'),
             'worse and better': (lambda r, request: 2.0 if request['op'] == 'PUT' else .5, MIX,
                                  r'^PUT: differs: .* GET: differs: ', 'client| at http'),
-            'everything': (where('op', 'GET', 1.5), {}, r'^GET: differs: .* -3\d % ', 'time is|differ:'),
+            'everything': (where('op', 'GET', 1.5), {}, r'^GET: differs: .* -3\d\.\d % ', 'time is|differ:'),
             'nothing': (lambda r, request: 1.0, {}, r'^GET: (no change shown|the same)', 'differs|time is'),
         }
         for name, (slower, how, says, says_not) in planted.items():
@@ -167,8 +167,8 @@ class Answers(CliTest):
         a, b = self.tmp / 'fine.csv', self.tmp / 'failing.csv'
         a.write_bytes(text(rows))
         b.write_bytes(text(failing))
-        self.assertRegex(self.answer([a, b])[0], r'^GET: differs: error rate 0 -> 2\.01 %, \+2\.\d points')
-        self.assertRegex(self.answer([b, a])[0], r'^GET: differs: error rate 2\.01 -> 0 %, -2\.\d points')
+        self.assertRegex(self.answer([a, b])[0], r'^GET: differs: error rate 0 -> 2\.01 %, \+2\.\d\d points')
+        self.assertRegex(self.answer([b, a])[0], r'^GET: differs: error rate 2\.01 -> 0 %, -2\.\d\d points')
 
     def test_sides_that_differ(self):
         """A setting that limits the comparison is part of the answer, with its values."""

@@ -23,8 +23,8 @@ class Cells(CliTest):
         report = self.s3analyze('cmp', '--json', *gate, *sides, status=1).json()
         said = report['answer']
         self.assertRegex(said, r'^Gate: not passed\. 1 of 12 cells is slower: GET 64KiB c=2, throughput -\d+(\.\d)? % '
-                               r'\(95 % CI -1\d to -\d\.\d\)\. 11 show no change; a change of \d\.\d % would have been seen\. '
-                               r'6 runs a side of a cell\. Throughput is -\d\.\d % in the geometric mean\.$')
+                               r'\(95 % CI -1\d\.\d to -\d\.\d+\)\. 11 show no change; a change of \d\.\d % would have been seen\. '
+                               r'6 runs a side of a cell\. Throughput is -\d\.\d\d % in the geometric mean\.$')
         ops = report['operations']
         self.assertEqual([o['change'] for o in ops], ['worse'] + 11 * ['no-change-shown'])
         self.assertEqual(ops[0]['cell'], 'GET 64KiB c=2')

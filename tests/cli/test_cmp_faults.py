@@ -86,8 +86,8 @@ class Faults(CliTest):
         bad = self.tmp / "bad.csv"
         bad.write_bytes(text([r._replace(error="gone", bytes=0) if i % 4 == 0 else r
                               for i, r in enumerate(rows(threads=4))]))
-        self.assertRegex(self.first(good, bad), r"^GET: .*\. Errors: 0 -> 25\S* %, \+25 points\. 1 of")
-        self.assertRegex(self.first(bad, good), r"^GET: .*\. Errors: 25\S* -> 0 %, -25 points\. 1 of")
+        self.assertRegex(self.first(good, bad), r"^GET: .*\. Errors: 0 -> 25\S* %, \+25\.0 points\. 1 of")
+        self.assertRegex(self.first(bad, good), r"^GET: .*\. Errors: 25\S* -> 0 %, -25\.0 points\. 1 of")
 
     def test_no_fault(self):
         a, b = self.written("a"), self.written("b", threads=5)

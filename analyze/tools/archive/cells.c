@@ -45,7 +45,7 @@ struct columns_text cells_name(const struct columns_row *cell, const struct colu
 
         if (v.text != NULL || !isnan(v.number.value))
             n += (size_t)snprintf(t.s + n, sizeof t.s - n, "%s%.20s", n > 0 ? " " : "",
-                                  columns_show(by->column, &v).s);
+                                  columns_show(by->column, &v, false).s);
     }
     return t;
 }

@@ -156,7 +156,7 @@ static struct units_text change_of(const struct compare_metric *m)
     double theta = compare_theta(m), center = expm1(theta);
     double off = 100 * fmax(center - expm1(m->cmp.lo), expm1(m->cmp.hi) - center);
     return units_format("%.20s+-%.*f" UNITS_CELL_PCT,
-                        units_change(100 * center, fabs(center) < .0995).s, off < 9.95, off);
+                        units_change_to(100 * center, fabs(center) < .0995).s, off < 9.95, off);
 }
 
 struct compare_words_cell compare_words_cell(const struct compare_op *op)
