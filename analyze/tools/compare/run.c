@@ -37,8 +37,7 @@ static bool fill_op(struct run_op *op, struct run_kept_op *kept, const struct an
     return run_fill_tallies(op, d, t, s, e) &&
            run_fill_clear(op, a, (size_t)(from - a->operations), e) &&
            (!o->with_parts ||
-            (run_add_parts(op, d, t, s, RUN_HOST, e) &&
-             run_add_parts(op, d, t, s, RUN_SIZE, e)));
+            (run_add_parts(op, d, t, s, RUN_HOST, e) && run_add_parts(op, d, t, s, RUN_SIZE, e)));
 }
 
 /* ---- What the recorder and the findings say ---- */
