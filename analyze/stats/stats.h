@@ -108,12 +108,6 @@ double stats_stretches(const double *x, size_t n);
 
 #define STATS_FEW_STRETCHES 13 /* with fewer a CI is unreliable (make bench-stats) */
 
-/* Fits the straight line base + slope i to y[0..n-1] by least squares; n >= 2. */
-struct stats_line {
-    double base, slope;
-};
-struct stats_line stats_fit_line(const double *y, size_t n);
-
 /* Section 7: drift. */
 struct stats_drift {
     bool ok; /* enough segments, and not all batches alike */
