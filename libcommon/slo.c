@@ -10,9 +10,9 @@
 
 #define MAX_FILE 65536 /* bytes of @FILE */
 
-static const char *const expected =
-    "expected FIGURE<LIMIT with p50, p99.9, p(99.9), ttfb.p99, errors, throughput or rate, then <, "
-    "<=, > or >=";
+static const char *const expected = "expected FIGURE<LIMIT with p50, p99.9, p(99.9), ttfb.p99, "
+                                    "mean, errors, throughput or rate, then "
+                                    "<, <=, > or >=";
 
 /* ---- Parts of a text ---- */
 
@@ -70,7 +70,8 @@ static const struct {
                [SLO_TTFB] = {"ttfb.p", parse_time},
                [SLO_ERRORS] = {"errors", parse_share},
                [SLO_THROUGHPUT] = {"throughput", units_parse_byte_rate},
-               [SLO_RATE] = {"rate", units_parse_rate}};
+               [SLO_RATE] = {"rate", units_parse_rate},
+               [SLO_MEAN] = {"mean", parse_time}};
 
 bool slo_parse_limit(enum slo_figure figure, const char *text, double *limit, struct err *why)
 {

@@ -16,6 +16,7 @@ enum slo_figure {
     SLO_ERRORS,     /* requests that failed, as a fraction */
     SLO_THROUGHPUT, /* bytes per second */
     SLO_RATE,       /* successful requests per second */
+    SLO_MEAN,       /* the mean of what SLO_TIME has the percentiles of; ns */
 };
 
 #define SLO_PPM 1000000 /* percentiles are kept in parts per million: p99.99 is 999,900 */

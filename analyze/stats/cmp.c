@@ -3,6 +3,7 @@
 #include "analyze/stats/stats_internal.h"
 #include "libcommon/mem.h"
 
+#include <gsl/gsl_sort.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -231,35 +232,23 @@ void stats_adjust(struct stats_cmp *c, const struct stats_ci *a, const struct st
         c->break_even = break_even(c, a, b, alpha);
 }
 
-/* A p-value and its index before sorting. */
-struct placed {
-    double p;
-    size_t place;
-};
-
-static int by_p(const void *a, const void *b)
-{
-    double x = ((const struct placed *)a)->p, y = ((const struct placed *)b)->p;
-
-    return (x > y) - (x < y);
-}
-
 bool stats_holm(double *p, size_t n, struct err *e)
 {
-    struct placed *s;
-    if (!mem_new(&s, n, e))
-        return false;
-    size_t m = 0;
-    for (size_t i = 0; i < n; i++)
-        if (!isnan(p[i]))
-            s[m++] = (struct placed){p[i], i};
-    qsort(s, m, sizeof *s, by_p);
+    size_t *order, m = 0;
     double adjusted = 0;
-    for (size_t i = 0; i < m; i++) {
-        adjusted = fmin(1, fmax(adjusted, (double)(m - i) * s[i].p));
-        p[s[i].place] = adjusted;
+
+    if (!mem_new(&order, n, e))
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        m += !isnan(p[i]);
+        p[i] = isnan(p[i]) ? INFINITY : p[i]; /* the last ones */
     }
-    free(s);
+    gsl_sort_index(order, p, 1, n);
+    for (size_t i = 0; i < n; i++) {
+        adjusted = fmin(1, fmax(adjusted, (double)(m - i) * p[order[i]]));
+        p[order[i]] = i < m ? adjusted : NAN;
+    }
+    free(order);
     return true;
 }
 

@@ -5,6 +5,7 @@
 
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_fft_real.h>
+#include <gsl/gsl_fit.h>
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
@@ -57,33 +58,23 @@ done:
     return ok;
 }
 
-struct stats_line stats_fit_line(const double *y, size_t n)
-{
-    double count = (double)n, st = 0, sy = 0, stt = 0, sty = 0;
-    for (size_t i = 0; i < n; i++) {
-        double t = (double)i;
-        st += t;
-        sy += y[i];
-        stt += t * t;
-        sty += t * y[i];
-    }
-    double slope = (count * sty - st * sy) / (count * stt - st * st);
-    return (struct stats_line){(sy - slope * st) / count, slope};
-}
-
 /* Finds the batch length that stats_bse chooses for x minus its straight line. */
 static bool detrended_batch(const double *x, size_t n, size_t *m, struct err *e)
 {
-    struct stats_line line = stats_fit_line(x, n);
     struct stats_bse bse = {0};
-    double *residual;
+    double *t = NULL, *residual = NULL, base, slope, variance[4];
+    bool ok = mem_new(&t, n, e) && mem_new(&residual, n, e);
 
-    if (!mem_new(&residual, n, e))
-        return false;
-    for (size_t i = 0; i < n; i++)
-        residual[i] = x[i] - (line.base + line.slope * (double)i);
-    bool ok = stats_bse(residual, n, &bse, e);
+    for (size_t i = 0; ok && i < n; i++)
+        t[i] = (double)i;
+    if (ok)
+        gsl_fit_linear(t, 1, x, 1, n, &base, &slope, &variance[0], &variance[1], &variance[2],
+                       &variance[3]);
+    for (size_t i = 0; ok && i < n; i++)
+        residual[i] = x[i] - (base + slope * t[i]);
+    ok = ok && stats_bse(residual, n, &bse, e);
     *m = bse.m;
+    free(t);
     free(residual);
     return ok;
 }

@@ -150,28 +150,52 @@ void stats_take_failures(double *rate, const int64_t *errors, const int64_t *n_r
     }
 }
 
-bool stats_error_rate(double frac, const int64_t *errors, const int64_t *n_requests,
-                      size_t n_segments, struct stats_ci *out, struct err *e)
+/* Fills the CI of a ratio: sum[j] of what the n_j[j] requests that end in segment j add up to, by
+ * stats_bse_counts with batches of at least least_m segments. ratio NaN: that of the segments. */
+static bool fill_ratio(double ratio, const int64_t *sum, const int64_t *n_j, size_t n_segments,
+                       size_t least_m, struct stats_ci *out, struct err *e)
 {
-    int64_t n = 0, failed = 0;
+    double n = 0, all = 0, stretches;
+    struct stats_bse bse;
+
     for (size_t j = 0; j < n_segments; j++) {
-        n += n_requests[j];
-        failed += errors[j];
+        n += (double)n_j[j];
+        all += (double)sum[j];
     }
-    if (isnan(frac) && n > 0)
-        frac = (double)failed / (double)n;
-    *out = stats_no_ci(frac, stats_too_few(n_segments, (uint64_t)n));
+    if (isnan(ratio) && n > 0)
+        ratio = all / n;
+    *out = stats_no_ci(ratio, stats_too_few(n_segments, (uint64_t)n));
     if (*out->why != '\0')
         return true;
-    struct stats_bse bse;
-    double stretches; /* failures that come in bursts have an interval of their own: Wilson's */
-    if (!stats_bse_counts(errors, n_requests, n_segments, 1, &bse, &stretches, e))
-        return false;
-    double se = bse.se / ((double)n / (double)n_segments);
-    if (!t_limits(frac, se, bse.df, bse.m, out, e))
+    if (!stats_bse_counts(sum, n_j, n_segments, least_m, &bse, &stretches, e) ||
+        !t_limits(ratio, bse.se / (n / (double)n_segments), bse.df, bse.m, out, e))
         return false;
     out->lo = fmax(out->lo, 0);
     out->lo90 = fmax(out->lo90, 0);
+    out->stretches = stretches;
+    return true;
+}
+
+bool stats_mean_of_requests(double mean, const int64_t *sum, const int64_t *n_requests,
+                            size_t n_segments, const struct stats_ci *rate, struct stats_ci *out,
+                            struct err *e)
+{
+    bool has_rate = rate != NULL && rate->m > 0;
+    bool ok = fill_ratio(mean, sum, n_requests, n_segments, has_rate ? rate->m : 1, out, e);
+
+    if (has_rate)
+        out->stretches = fmin(out->stretches, rate->stretches);
+    return ok;
+}
+
+bool stats_error_rate(double frac, const int64_t *errors, const int64_t *n_requests,
+                      size_t n_segments, struct stats_ci *out, struct err *e)
+{
+    if (!fill_ratio(frac, errors, n_requests, n_segments, 1, out, e))
+        return false;
+    out->stretches = 0; /* failures that come in bursts have an interval of their own: Wilson's */
+    if (!out->ok)
+        return true;
     out->hi = fmin(out->hi, 1);
     out->hi90 = fmin(out->hi90, 1);
     return true;

@@ -79,6 +79,13 @@ void stats_take_failures(double *rate, const int64_t *errors, const int64_t *n_r
 bool stats_error_rate(double frac, const int64_t *errors, const int64_t *n_requests,
                       size_t n_segments, struct stats_ci *out, struct err *e);
 
+/* Fills the CI of the mean over requests of what they took, by stats_bse_counts: sum[j] is what the
+ * n_requests[j] requests that end in segment j took together. mean NaN: that of the segments. rate:
+ * as for stats_quantile. Lower limits are cut off at 0. */
+bool stats_mean_of_requests(double mean, const int64_t *sum, const int64_t *n_requests,
+                            size_t n_segments, const struct stats_ci *rate, struct stats_ci *out,
+                            struct err *e);
+
 /* Wilson's 95 % interval of the fraction `frac` of n trials (E. B. Wilson, JASA 22, 1927, p. 209);
  * n > 0, 0 <= frac <= 1. Unlike stats_error_rate it has a width where nothing failed. Trials that
  * depend on each other count as fewer, as for quantiles (section 7): n is divided by the design
@@ -100,12 +107,6 @@ double stats_binomial_upper(double k, double n, double p);
 double stats_stretches(const double *x, size_t n);
 
 #define STATS_FEW_STRETCHES 13 /* with fewer a CI is unreliable (make bench-stats) */
-
-/* Fits the straight line base + slope i to y[0..n-1] by least squares; n >= 2. */
-struct stats_line {
-    double base, slope;
-};
-struct stats_line stats_fit_line(const double *y, size_t n);
 
 /* Section 7: drift. */
 struct stats_drift {

@@ -149,6 +149,21 @@ class DecisionTest(Base):
         self.assertEqual(self.answer(rows, "p99<1s", status=3)["verdict"], "undecided")
         self.assertEqual(self.answer(rows, "p90<1s")["verdict"], "met")
 
+    def test_the_mean(self):
+        """It is exact, or if requests failed within bounds."""
+        rows = self.rows(n=4000, seconds=300)
+        path = self.put(rows)
+        answer, = self.s3analyze("analyze", "--json", "--slo", "mean<1h", path, status=0).json()["slo"]["assertions"]
+        took = durations(rows)
+        self.assertAlmostEqual(answer["value"] / (sum(took) / len(took)), 1, delta=1e-6)
+        self.assertEqual(answer.get("value_bounds_ns"), None)
+        failing = [r._replace(error="gone") if i % 50 == 0 else r for i, r in enumerate(rows)]
+        answer, = self.s3analyze("analyze", "--json", "--slo", "mean<1h", self.put(failing), status=0).json()["slo"]["assertions"]
+        took = durations(failing)
+        least, most = answer["value_bounds_ns"]
+        self.assertTrue(least <= sum(took) / len(took) <= most, answer)
+        self.assertTrue(answer["lo"] < least < most < answer["hi"], answer)
+
     def test_text_says_the_same(self):
         path = self.put(self.rows())
         for args in [], ["-v"]:

@@ -35,6 +35,28 @@ class Slo(CliTest):
                 self.assertEqual([of[text]["lo"], of[text]["hi"]], [figure["lo"], figure["hi"]])
             self.assertEqual(of["throughput>1B/s"]["value"], s["bytes_per_s"]["mean"]["value"])
 
+    def test_the_mean(self):
+        """It is that of the report; sums decide as their requests do."""
+        path, sums = self.put("run.csv", capgen.text(capgen.steady(900))), self.tmp / "run.sums"
+        self.s3analyze("aggregate", "--quiet", "-o", sums, path)
+        for source in path, sums:
+            report = self.s3analyze("analyze", "--json", "--slo", "mean<1h", "--slo", "mean>=1s", source, status=1).json()
+            met, missed = report["slo"]["assertions"]
+            self.assertEqual((met["verdict"], missed["verdict"]), ("met", "missed"))
+            self.assertEqual(met["value"], report["operations"][0]["requests"]["mean_ns"])
+            self.assertTrue(met["lo"] <= met["value"] <= met["hi"])
+        self.assertIn("mean, errors", self.s3analyze("analyze", "--slo", "means<1s", path, status=2).err)
+
+    def test_the_mean_of_an_open_loop(self):
+        """It is that of response times; sums do not keep it by second."""
+        path, sums = capture("s3load-open-loop"), self.tmp / "run.sums"
+        self.s3analyze("aggregate", "--quiet", "-o", sums, path)
+        for source, status in (path, 0), (sums, 3):
+            report = self.s3analyze("analyze", "--json", "--slo", "mean<1h", source, status=status).json()
+            for answer, op in zip(report["slo"]["assertions"], report["operations"], strict=True):
+                self.assertAlmostEqual(answer["value"] / op["requests"]["response_time"]["mean_ns"], 1)
+                self.assertTrue(answer["of_response_time"])
+
     def test_rates_are_of_requests(self):
         path = self.put("run.csv", capgen.text(capgen.steady(300, n_objects=5)))
         answer, = self.s3analyze("analyze", "--json", "--slo", "rate>1", path).json()["slo"]["assertions"]

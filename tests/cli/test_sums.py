@@ -472,7 +472,7 @@ class Compare(SumsTest):
         self.assertIn("from-sums", [w["code"] for w in r["warnings"]])
         op, = r["operations"]
         self.assertEqual({m["metric"] for m in op["metrics"]},
-                         {"throughput", "objects", "p50", "p90", "p99", "ttfb_p50", "errors"})
+                         {"throughput", "objects", "p50", "p90", "p99", "ttfb_p50", "errors", "mean"})
         for m in op["metrics"]:
             self.assertEqual(m["before"], m["after"])
             self.assertIsNotNone(m["before"]["lo"], m["metric"])

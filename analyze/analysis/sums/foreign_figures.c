@@ -197,6 +197,51 @@ static bool fill_percentiles(struct statistics_latency *to, const struct operati
     return true;
 }
 
+/* Moves a mean of all requests to the bounds of that of the successful ones. */
+static void bound_mean(struct stats_ci *ci, double least, double most)
+{
+    double mean = ci->value;
+
+    ci->value = (least + most) / 2;
+    ci->below = ci->above = (most - least) / 2;
+    ci->lo += least - mean;
+    ci->lo90 += least - mean;
+    ci->hi += most - mean;
+    ci->hi90 += most - mean;
+}
+
+/* Fills the mean of the durations of the successful requests. If others failed, it lies within
+ * bounds, whichever these were. The requests of 10 s count as one segment. */
+static bool fill_mean(struct stats_ci *to, const struct operation *op,
+                      const struct aggfile_entry *x, struct err *e)
+{
+    const struct times *t = &op->requests.all.dur;
+    double n = (double)x->n_requests, failed = (double)x->n_errors;
+    double fastest = (double)t->fastest_ns, slowest = (double)t->slowest_ns;
+    int64_t *sum = NULL, *n_requests = NULL;
+    size_t n_times = 0;
+
+    *to = (struct stats_ci){.why = "its groups do not give it", .value = NAN};
+    if ((t->known.absent & (1u << FIGURE_MEAN | 1u << FIGURE_FASTEST)) != 0 || failed == n)
+        return true;
+    bool ok = mem_cleared(&sum, x->n_groups, e) && mem_cleared(&n_requests, x->n_groups, e);
+    for (size_t i = 0, k = 0; ok && i < x->n_groups; i++) {
+        const struct aggfile_group *g = &x->groups[i];
+
+        k = i > 0 && g->client == g[-1].client ? k + 1 : 0;
+        n_times = k + 1 > n_times ? k + 1 : n_times;
+        n_requests[k] += g->n_requests;
+        sum[k] += llround(g->mean_ms * 1e6 * (double)g->n_requests);
+    }
+    ok = ok && stats_mean_of_requests(t->mean_ns, sum, n_requests, n_times, NULL, to, e);
+    if (failed > 0)
+        bound_mean(to, fmax((n * t->mean_ns - failed * slowest) / (n - failed), fastest),
+                   fmin((n * t->mean_ns - failed * fastest) / (n - failed), slowest));
+    free(sum);
+    free(n_requests);
+    return ok;
+}
+
 bool foreign_by_second(struct operation *to, const struct foreign *f, const struct sums_op *op,
                        bool is_mixed, struct err *e)
 {
@@ -220,6 +265,7 @@ bool foreign_by_second(struct operation *to, const struct foreign *f, const stru
                                       .objects = objects,
                                       .errors = x.v[i].n_failed,
                                       .ops_ended = int64_max(llround(objects) - x.v[i].n_failed, 0),
+                                      .lacks_times = true,
                                       .lacks_counts = all->n_objects != all->n_requests};
     }
     int64_t first_s = x.n > 0 ? x.at_s[0] : 0;
@@ -230,7 +276,8 @@ bool foreign_by_second(struct operation *to, const struct foreign *f, const stru
     to->judged = to->throughput;
     ok = ok && sums_statistics(to, all, rows, x.n, e) &&
          (!to->requests.present ||
-          fill_percentiles(&to->statistics->duration, to, op->foreign->x, e));
+          (fill_percentiles(&to->statistics->duration, to, op->foreign->x, e) &&
+           fill_mean(&to->statistics->duration.mean, to, op->foreign->x, e)));
     free(rows);
     foreign_seconds_fini(&x);
     return ok;

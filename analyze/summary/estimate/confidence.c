@@ -414,6 +414,7 @@ static bool run(struct statistics *s, struct passes *p, struct err *e)
             return false;
         for (size_t q = 0; q < STATISTICS_N_QUANTILES; q++)
             statistics_round_off(&to[c->of]->q[q].ci, resolution_ns);
+        statistics_round_off(&to[c->of]->mean, resolution_ns);
     }
     return fill_co(s, p, e);
 }
@@ -438,9 +439,9 @@ bool statistics_of_series(struct statistics *to, const struct operation *op,
     const char *why = n == 0 ? "there is no throughput by second: the run took too few" : NULL;
     const int64_t n_all = operation_n_all(op), n_failed = operation_n_failed(op);
     double frac = (double)n_failed / (double)n_all, *bytes = NULL, *objects = NULL;
-    int64_t *failed = NULL, *ended = NULL;
+    int64_t *failed = NULL, *ended = NULL, *done = NULL, *took = NULL;
     bool ok = mem_new(&bytes, n, e) && mem_new(&objects, n, e) && mem_new(&failed, n, e) &&
-              mem_new(&ended, n, e);
+              mem_new(&ended, n, e) && mem_new(&done, n, e) && mem_new(&took, n, e);
 
     *to = (struct statistics){.n_requests = n_all - n_failed, .n_failed = n_failed};
     for (size_t i = 0; ok && i < n; i++) {
@@ -450,6 +451,8 @@ bool statistics_of_series(struct statistics *to, const struct operation *op,
         objects[i] = rows[i].objects / seconds;
         failed[i] = rows[i].errors;
         ended[i] = rows[i].ops_ended + rows[i].errors;
+        done[i] = rows[i].ops_ended;
+        took[i] = done[i] > 0 ? llround(rows[i].ops_avg_ns * (double)done[i]) : 0;
     }
     if (t->present)
         ok = ok && fill_rate(&to->objects, objects, failed, ended, n, t->objects_per_s, n_all, e) &&
@@ -465,6 +468,11 @@ bool statistics_of_series(struct statistics *to, const struct operation *op,
     else
         ok = ok && stats_error_rate(frac, failed, ended, n, &to->error_rate, e);
     to->error_rate.value = frac;
+    if (n > 0 && op->requests.all.dur.present && !rows[0].lacks_times)
+        ok = ok && stats_mean_of_requests(op->requests.all.dur.mean_ns, took, done, n,
+                                          &to->objects.mean, &to->duration.mean, e);
+    free(done);
+    free(took);
     free(bytes);
     free(objects);
     free(failed);

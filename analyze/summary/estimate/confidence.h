@@ -37,7 +37,8 @@ struct statistics_quantile {
 };
 
 struct statistics_latency {
-    struct times times; /* absent: there are none, and the members below mean nothing */
+    struct times times;   /* absent: there are none, and the members below mean nothing */
+    struct stats_ci mean; /* why NULL: nothing is known of its interval */
     struct statistics_quantile q[STATISTICS_N_QUANTILES]; /* value NaN: not known */
     /* Durations only: how many fell into each bucket of libcommon/hist.h, from first_bucket on.
      * Owned. NULL: unknown. */

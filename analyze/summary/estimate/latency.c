@@ -35,6 +35,7 @@ void latency_fini(struct latency *l)
     free(l->count);
     free(l->n_above);
     free(l->n_requests);
+    free(l->sum);
     free(l->wanted);
     kept_fini(&l->near);
     kept_fini(&l->kept);
@@ -107,7 +108,8 @@ static bool aim(struct latency *l, struct err *e)
         keep_bucket(&l->near, bucket);
     }
     return mem_cleared(&l->n_above, l->n_segments * LATENCY_N_CLASSES, e) &&
-           mem_cleared(&l->n_requests, l->n_segments, e) && make_room(l, &l->near, true, e);
+           mem_cleared(&l->n_requests, l->n_segments, e) &&
+           mem_cleared(&l->sum, l->n_segments, e) && make_room(l, &l->near, true, e);
 }
 
 /* Latencies that are compared with the quantiles' buckets at a time; hardly any is in one. */
@@ -155,9 +157,13 @@ static void split_packed(struct latency *l, const uint32_t *v, size_t n, size_t 
     const struct near b = near_of(l);
     int64_t *n_above = &l->n_above[segment * LATENCY_N_CLASSES];
     uint32_t n_none = 0;
+    uint64_t sum = 0;
 
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         n_none += v[i] == PACKED_NONE;
+        sum += v[i];
+    }
+    l->sum[segment] += (int64_t)(sum - (uint64_t)n_none * PACKED_NONE);
     int64_t n_left = (int64_t)(n - n_none);
     for (size_t q = 0; q < STATISTICS_N_QUANTILES; q++) {
         uint32_t n_more = 0;
@@ -250,7 +256,9 @@ static bool plan(struct latency *l, struct err *e)
             l->n_requests[j] += l->n_above[j * LATENCY_N_CLASSES + class];
     int64_t *n_above = NULL;
     bool ok = mem_new(&n_above, l->n_segments, e);
-    ok = ok && values_of_ranks(l, &l->near, rank, STATISTICS_N_QUANTILES, value, e);
+    ok = ok && values_of_ranks(l, &l->near, rank, STATISTICS_N_QUANTILES, value, e) &&
+         stats_mean_of_requests(moments_mean(&l->moments), l->sum, l->n_requests, l->n_segments,
+                                l->rate, &l->mean, e);
     for (size_t q = 0; ok && q < STATISTICS_N_QUANTILES; q++) {
         count_above(l, q, value[q], n_above);
         ok = stats_quantile(l->ratio[q], n_above, l->n_requests, l->n_segments, l->rate,
@@ -315,6 +323,7 @@ bool latency_finish(struct latency *l, struct statistics_latency *out, bool with
         to->n_e = l->plan[q].n_e;
         to->can_gate = l->plan[q].can_gate;
     }
+    out->mean = l->mean;
     out->times = times_of(&l->moments, &value[LATENCY_FIRST_RANK]);
     return !with_counts || take_counts(l, out, e);
 }

@@ -44,10 +44,11 @@ struct latency {
 
     /* Limits of the quantiles' buckets, ascending. */
     int64_t lower[STATISTICS_N_QUANTILES], upper[STATISTICS_N_QUANTILES];
-    int64_t *n_above;    /* segment x class: latencies above exactly `class` quantile buckets */
-    int64_t *n_requests; /* by segment */
+    int64_t *n_above; /* segment x class: latencies above exactly `class` quantile buckets */
+    int64_t *n_requests, *sum; /* by segment; the sum of their latencies */
     struct latency_kept near;
 
+    struct stats_ci mean;
     struct stats_quantile plan[STATISTICS_N_QUANTILES];
     size_t rank[LATENCY_N_RANKS]; /* 0-based */
     bool *wanted;                 /* by bucket */
@@ -89,6 +90,7 @@ static inline void latency_take(struct latency *l, enum latency_pass pass, int64
             l->near.segment[l->near.n++] = (uint32_t)segment;
         }
         l->n_above[segment * LATENCY_N_CLASSES + class]++;
+        l->sum[segment] += v;
     } else if (l->wanted[hist_index(v)]) {
         l->kept.v[l->kept.n++] = v;
     }

@@ -299,6 +299,7 @@ struct series_row {
     bool in_range;     /* the segment lies in the active range */
     bool lacks_parts;  /* full_ops and partial_ops are unknown */
     bool lacks_counts; /* ops_started and ops_ended are unknown */
+    bool lacks_times;  /* ops_avg_ns is unknown */
 };
 
 struct operation {

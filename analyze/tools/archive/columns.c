@@ -27,6 +27,7 @@ const struct column columns[] = {
     {"errors", "Errors", .form = COLUMNS_COUNT},
     {FIGURE(RUN_THROUGHPUT)},
     {FIGURE(RUN_OBJECTS), .is_detail = true},
+    {FIGURE(RUN_MEAN), .is_detail = true},
     {FIGURE(RUN_P50)},
     {FIGURE(RUN_P90), .is_detail = true},
     {FIGURE(RUN_P99)},

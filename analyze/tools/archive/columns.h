@@ -31,7 +31,7 @@ static inline const char *columns_title(const struct column *c)
 }
 
 /* Places of columns. */
-enum { COLUMNS_OP = 2, COLUMNS_SIZE_OF = 3, COLUMNS_LEVEL = 15 };
+enum { COLUMNS_OP = 2, COLUMNS_SIZE_OF = 3, COLUMNS_LEVEL = 16 };
 
 extern const struct column columns[];
 extern const size_t n_columns;

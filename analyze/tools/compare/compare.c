@@ -573,14 +573,19 @@ static bool warn_by_second(struct compare *c, struct err *e)
     return ok;
 }
 
-/* Orders cells: by change, the larger one first; without a change by operation, size, threads. */
-static int worst_first(const void *a, const void *b)
+int compare_order(const void *a, const void *b)
 {
     const struct compare_op *x = a, *y = b;
     int order = int64_order(x->change, y->change);
 
     if (order == 0 && x->change < CELL_OPEN && x->head != NULL && y->head != NULL)
+        order = compare_is_worse(y->head) - compare_is_worse(x->head);
+    if (order == 0 && !isnan(x->share_of_change) && !isnan(y->share_of_change))
+        order = real_order(y->share_of_change, x->share_of_change);
+    if (order == 0 && x->change < CELL_OPEN && x->head != NULL && y->head != NULL)
         order = real_order(fabs(compare_theta(y->head)), fabs(compare_theta(x->head)));
+    if (order == 0)
+        order = (y->n_carriers > 0) - (x->n_carriers > 0);
     if (order == 0)
         order = strcmp(x->op, y->op);
     for (enum run_setting k = RUN_N_SETTINGS; order == 0 && k-- > 0;)
@@ -603,7 +608,7 @@ static bool fill(struct compare *c, const struct compare_options *o, struct err 
     for (size_t k = 0; k < c->n_ops; k++)
         compare_conclude(c, &c->ops[k]);
     if (c->has_cells)
-        qsort(c->ops, c->n_ops, sizeof *c->ops, worst_first);
+        qsort(c->ops, c->n_ops, sizeof *c->ops, compare_order);
     return true;
 }
 

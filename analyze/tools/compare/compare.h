@@ -283,6 +283,10 @@ void compare_free(struct compare *c);
  * sizes differ. NULL: a side has neither. */
 const struct compare_metric *compare_leading(const struct compare_op *op);
 
+/* Orders cells, for qsort: by change, the worse and the larger one first; without a change by what
+ * changed in a part, then by operation, size, threads. */
+int compare_order(const void *a, const void *b);
+
 /* Counts the runs of both sides that have a fault (run_is_fault). */
 size_t compare_n_faulty(const struct compare *c);
 

@@ -48,7 +48,8 @@ const struct metric metrics[] = {
                     .group = METRIC_FAILED, .unit = "frac", .text = units_frac_cell, .axis = "%",
                     .axis_unit = .01, .limit = SLO_ERRORS, .kind = METRIC_DIFFERENCE,
                     .better = "fewer", .worse = "more"},
-    [RUN_MEAN] = {"mean_ns", "average", .go = "ns/op", DURATION},
+    [RUN_MEAN] = {"mean_ns", "average", "mean", "mean", "Mean", "ns/op", "mean duration ",
+                  DURATION, .quantile = 2, .delta = .05},
     [RUN_SEGMENTS] = {FASTEST, BYTES}, {FASTEST, OBJECTS},
     {MEDIAN, BYTES}, {MEDIAN, OBJECTS},
     {SLOWEST, BYTES}, {SLOWEST, OBJECTS},
@@ -89,6 +90,8 @@ void metric_values(struct run_value value[RUN_N_COMPARED], const struct statisti
         if (metrics[i].kind == METRIC_QUANTILE)
             value[i] = quantile_value(metrics[i].group == METRIC_OF_TTFB ? &s->ttfb : duration,
                                       metrics[i].quantile);
+    value[RUN_MEAN] =
+        mean_value(duration->times.present && duration->mean.value > 0, &duration->mean);
 }
 
 /* ---- Values of reports ---- */

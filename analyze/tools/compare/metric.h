@@ -21,9 +21,10 @@ enum run_metric {
     RUN_P99,
     RUN_TTFB,   /* median of times to first byte */
     RUN_ERRORS, /* fraction of the requests */
+    RUN_MEAN,   /* of durations */
     RUN_N_COMPARED,
-    RUN_MEAN = RUN_N_COMPARED, /* of durations */
-    RUN_SEGMENTS, /* bytes/s, then objects/s, of the fastest segment, the median, the slowest */
+    RUN_SEGMENTS = RUN_N_COMPARED, /* bytes/s, then objects/s, of the fastest segment, the median,
+                                      the slowest */
     RUN_MAX_METRICS = 24,
 };
 
@@ -62,7 +63,9 @@ struct metric {
     enum slo_figure limit; /* a limit of it is written like that of this figure */
     size_t segment;        /* offset of its segment in struct segments; 0: of no segment */
     enum metric_kind kind;
-    size_t quantile; /* METRIC_QUANTILE: which, as in struct statistics_latency */
+    /* METRIC_QUANTILE: which, as in struct statistics_latency. Of the mean: as many failures as may
+     * exceed this quantile may hide in it. */
+    size_t quantile;
     bool up_is_better;
     bool is_primary;            /* in the family if there is no gate */
     double delta;               /* half the width of the region of equivalence; 0: none */
@@ -73,7 +76,7 @@ extern const struct metric metrics[];
 extern const size_t n_metrics;
 
 /* The names of gates, for people. */
-#define METRIC_GATES "throughput, objects, p50, p90, p99, ttfb or errors"
+#define METRIC_GATES "throughput, objects, p50, p90, p99, ttfb, errors or mean"
 
 /* The value of a metric in one run, or in a part of it. */
 struct run_value {

@@ -1,301 +1,14 @@
-#include "analyze/tools/compare/run.h"
+#include "analyze/tools/compare/run_internal.h"
 
 #include "analyze/analysis/sums/sums.h"
 #include "analyze/base/tasks.h"
-#include "analyze/data/group.h"
 #include "analyze/read/aggfile.h"
-#include "analyze/summary/estimate/confidence.h"
-#include "analyze/summary/estimate/flow.h"
-#include "analyze/summary/requests/sample.h"
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- Faults ---- */
-
-bool run_is_fault(const struct finding *f)
-{
-    return f->severity == FINDING_PROBLEM;
-}
-
-#define MAX_FAULTS 16
-
-/* Disjoint spans of time, in any order. */
-struct spans {
-    struct span v[MAX_FAULTS];
-    size_t n;
-};
-
-/* Returns the part of s that a fault takes. A "rise" means that throughput was too low before
- * it. */
-static struct span fault_span(const struct finding *f, struct span s)
-{
-    bool rose = !f->has_end && strcmp(f->kind->name, "rise") == 0;
-
-    if (rose)
-        s.end_ns = int64_min(s.end_ns, f->start_ns);
-    else if (f->has_start)
-        s.start_ns = int64_max(s.start_ns, f->start_ns);
-    if (f->has_end)
-        s.end_ns = int64_min(s.end_ns, f->end_ns);
-    return s;
-}
-
-/* Collects the faults that begin or end within the range. Leaves out periodic pauses, as they span
- * nearly a whole run. */
-static void find_faults(struct spans *out, const struct findings *all, const char *op,
-                        const struct span *range)
-{
-    out->n = 0;
-    for (size_t i = 0; i < all->n && out->n < MAX_FAULTS; i++) {
-        const struct finding *f = &all->v[i];
-        struct span s = fault_span(f, *range);
-
-        if (!run_is_fault(f) || f->period_ns > 0 || (f->op != NULL && strcmp(f->op, op) != 0))
-            continue;
-        if (s.start_ns >= s.end_ns || s.end_ns - s.start_ns == range->end_ns - range->start_ns)
-            continue;
-        /* Merge the span with those that it touches. */
-        for (size_t k = 0; k < out->n;) {
-            const struct span *other = &out->v[k];
-            if (other->end_ns < s.start_ns || s.end_ns < other->start_ns) {
-                k++;
-                continue;
-            }
-            s.start_ns = int64_min(s.start_ns, other->start_ns);
-            s.end_ns = int64_max(s.end_ns, other->end_ns);
-            out->v[k] = out->v[--out->n];
-        }
-        out->v[out->n++] = s;
-    }
-}
-
-static int64_t shared_ns(const struct span *a, int64_t start_ns, int64_t end_ns)
-{
-    return int64_max(int64_min(a->end_ns, end_ns) - int64_max(a->start_ns, start_ns), 0);
-}
-
-/* Moves the rates of the segments that no fault touches to the front; returns how many there
- * are. */
-static size_t leave_out(double *rate, const struct slice_grid *g, const struct spans *faults)
-{
-    size_t n = 0;
-    for (size_t j = 0; j < g->n; j++) {
-        int64_t start_ns = g->start_ns + (int64_t)j * g->length_ns, ns = 0;
-        for (size_t k = 0; k < faults->n; k++)
-            ns += shared_ns(&faults->v[k], start_ns, start_ns + g->length_ns);
-        rate[n] = rate[j];
-        n += ns == 0;
-    }
-    return n;
-}
-
-/* Computes the rate of a column outside the faults. A request counts by the share of its time
- * there. The interval is computed from the segments left, as one series. */
-static bool fill_clear_rate(struct run_value *out, const struct spans *faults, int64_t left_ns,
-                            const struct table *t, const struct packed *column,
-                            const struct window *w, struct err *e)
-{
-    struct flow flow = {0};
-    double sum = 0, *rate = NULL;
-    int64_t n_requests = 0;
-    const struct span range = {true, w->start_ns, w->end_ns};
-    bool ok = flow_init(&flow, w->grid.n, e) && mem_new(&rate, w->grid.n, e);
-
-    for (size_t i = 0; ok && i < t->n; i++) {
-        int64_t start_ns = t->start[i], end_ns = table_end(t, i);
-        int64_t ns = shared_ns(&range, start_ns, end_ns);
-
-        for (size_t k = 0; k < faults->n; k++)
-            ns -= shared_ns(&faults->v[k], start_ns, end_ns);
-        if (table_failed(t, i) || end_ns <= start_ns)
-            continue;
-        const struct flow_parts parts = flow_divide(w, start_ns, end_ns);
-        flow_add_parts(&flow, &parts, packed_get(column, i));
-        sum += (double)ns / (double)(end_ns - start_ns) * (double)packed_get(column, i);
-        n_requests += ns > 0;
-    }
-    if (ok)
-        flow_rates(&flow, w->grid.n, w->grid.length_ns, rate);
-    out->present = sum > 0;
-    ok = ok && stats_mean(sum / ((double)left_ns / 1e9), rate, leave_out(rate, &w->grid, faults),
-                          n_requests, &out->ci, e);
-    flow_fini(&flow);
-    free(rate);
-    return ok;
-}
-
-static bool fill_clear(struct run_op *op, const struct findings *all, const struct table *t,
-                       const struct statistics *s, struct err *e)
-{
-    struct window w = {.start_ns = s->start_ns, .end_ns = s->start_ns + s->duration_ns};
-    struct spans faults;
-    int64_t left_ns = s->duration_ns;
-
-    find_faults(&faults, all, op->op, &(struct span){true, w.start_ns, w.end_ns});
-    for (size_t k = 0; k < faults.n; k++)
-        left_ns -= faults.v[k].end_ns - faults.v[k].start_ns;
-    if (faults.n == 0 || left_ns < s->duration_ns / 4)
-        return true;
-    slice_grid_init(&w.grid, s->start_ns, s->segment_ns, s->n_segments);
-    return fill_clear_rate(&op->clear[RUN_THROUGHPUT], &faults, left_ns, t, &t->bytes, &w, e) &&
-           fill_clear_rate(&op->clear[RUN_OBJECTS], &faults, left_ns, t, &t->objects, &w, e);
-}
-
-/* ---- Parts ---- */
-
-static void fill_values(struct run_part *p, const struct statistics *s,
-                        const struct statistics_latency *duration)
-{
-    p->too_thin = s->objects.mean.ok ? NULL : s->objects.mean.why;
-    p->is_short = p->too_thin != NULL && s->n_requests >= STATS_MIN_REQUESTS;
-    metric_values(p->value, s, duration);
-}
-
-/* The requests of an operation, for group_rows_by. */
-struct source {
-    const struct dataset *d;
-    const struct table *t;
-};
-
-static size_t host_of(const void *source, size_t row)
-{
-    const struct source *x = source;
-
-    return dataset_place(x->d, x->t, table_place(x->t, row))->host;
-}
-
-static size_t size_class_of(const void *source, size_t row)
-{
-    const struct source *x = source;
-
-    return analysis_size_class(packed_get(&x->t->bytes, row));
-}
-
-/* Orders parts by kind, then by name or size. */
-static int compare_parts(const void *a, const void *b)
-{
-    const struct run_part *x = a, *y = b;
-    if (x->kind != y->kind)
-        return (int)x->kind - (int)y->kind;
-    if (x->kind == RUN_HOST)
-        return strcmp(x->host, y->host);
-    return (x->min_bytes > y->min_bytes) - (x->min_bytes < y->min_bytes);
-}
-
-/* Adds a part for each host or size class that has rows, if there are several. */
-static bool add_parts(struct run_op *op, const struct dataset *d, const struct table *t,
-                      const struct statistics *all, enum run_part_kind kind, struct err *e)
-{
-    size_t n_keys = kind == RUN_HOST ? d->hosts.n : ANALYSIS_N_SIZES, n_used = 0;
-    size_t n_before = op->n_parts;
-    struct group_rows rows;
-    bool ok = group_rows_by(&rows, t->n, NULL, n_keys, kind == RUN_HOST ? host_of : size_class_of,
-                            &(struct source){d, t}, e);
-    const size_t *first = rows.first;
-
-    for (size_t k = 0; ok && k < n_keys; k++)
-        n_used += first[k + 1] > first[k];
-    ok = ok && (n_used <= 1 || mem_room(&op->parts, op->n_parts + n_used, e));
-    for (size_t k = 0; ok && n_used > 1 && k < n_keys; k++) {
-        if (first[k + 1] == first[k])
-            continue;
-        const struct statistics_input in = {
-            .dataset = d,
-            .table = t,
-            .row = rows.row + first[k],
-            .n = first[k + 1] - first[k],
-            .start_ns = all->start_ns,
-            .end_ns = all->start_ns + all->duration_ns,
-            .ok = all->ok,
-            .concurrency = all->concurrency,
-        };
-        struct run_part *p = &op->parts[op->n_parts];
-        *p = (struct run_part){.kind = kind};
-        if (kind == RUN_HOST) {
-            ok = mem_text(&p->host, d->hosts.v[k], e);
-        } else {
-            p->min_bytes = analysis_size_edges[k];
-            p->max_bytes = k + 1 < ANALYSIS_N_SIZES ? analysis_size_edges[k + 1] : -1;
-        }
-        struct statistics *s = ok ? statistics_new(&in, e) : NULL;
-        ok = s != NULL;
-        op->n_parts += ok;
-        if (ok)
-            fill_values(p, s, &s->duration);
-        else
-            free(p->host);
-        statistics_free(s);
-    }
-    if (op->n_parts > n_before)
-        qsort(op->parts + n_before, op->n_parts - n_before, sizeof *op->parts, compare_parts);
-    group_rows_fini(&rows);
-    return ok;
-}
-
-/* ---- Where the time went ---- */
-
-/* names: NULL if the parts have none. */
-static bool init_tallies(struct run_tallies *t, char *const *names, size_t n, size_t n_blocks,
-                         struct err *e)
-{
-    t->n = n;
-    t->n_blocks = n_blocks;
-    if (!mem_cleared(&t->sum, n * n_blocks + 1, e) ||
-        (names != NULL && !mem_cleared(&t->names, n + 1, e)))
-        return false;
-    for (size_t k = 0; names != NULL && k < n; k++)
-        if (!mem_text(&t->names[k], names[k], e))
-            return false;
-    return true;
-}
-
-static void free_tallies(struct run_tallies *t)
-{
-    for (size_t k = 0; t->names != NULL && k < t->n; k++)
-        free(t->names[k]);
-    free(t->names);
-    free(t->sum);
-}
-
-static bool fill_tallies(struct run_op *op, const struct dataset *d, const struct table *t,
-                         const struct statistics *s, struct err *e)
-{
-    size_t n_times = (size_t)int64_min(s->duration_ns / RUN_TALLY_NS + 1, RUN_MAX_TIMES);
-    int64_t block_ns = s->duration_ns / RUN_TALLY_BLOCKS + 1;
-    struct run_tallies *by = op->tally;
-
-    if (!init_tallies(&by[RUN_BY_HOST], d->hosts.v, d->hosts.n, RUN_TALLY_BLOCKS, e) ||
-        !init_tallies(&by[RUN_BY_CLIENT], d->clients.v, d->clients.n, RUN_TALLY_BLOCKS, e) ||
-        !init_tallies(&by[RUN_BY_SIZE], NULL, ANALYSIS_N_SIZES, RUN_TALLY_BLOCKS, e) ||
-        !init_tallies(&by[RUN_BY_TIME], NULL, n_times, 1, e))
-        return false;
-    for (size_t i = 0; i < t->n; i++) {
-        int64_t since_ns = t->start[i] - s->start_ns;
-        if (table_failed(t, i) || since_ns < 0 || since_ns >= s->duration_ns)
-            continue;
-        const struct place *at = dataset_place(d, t, table_place(t, i));
-        size_t time = (size_t)(since_ns / RUN_TALLY_NS), block = (size_t)(since_ns / block_ns);
-        const size_t key[RUN_N_TALLIES] = {
-            [RUN_BY_HOST] = at->host,
-            [RUN_BY_CLIENT] = at->client,
-            [RUN_BY_SIZE] = analysis_size_class(packed_get(&t->bytes, i)),
-            [RUN_BY_TIME] = time < n_times ? time : n_times - 1,
-        };
-        double ns = (double)(table_end(t, i) - t->start[i]);
-        for (size_t kind = 0; kind < RUN_N_TALLIES; kind++) {
-            size_t at_block = kind == RUN_BY_TIME ? 0 : block;
-            struct run_sum *to = &by[kind].sum[key[kind] * by[kind].n_blocks + at_block];
-
-            to->n++;
-            to->ns += ns;
-        }
-    }
-    return true;
-}
 
 /* ---- One operation ---- */
 
@@ -318,12 +31,13 @@ static bool fill_op(struct run_op *op, struct run_kept_op *kept, const struct an
     const struct statistics *s = op->report.statistics;
     if (s == NULL)
         return true;
-    fill_values(&op->parts[0], s, kept->of_response ? &s->response : &s->duration);
+    run_fill_values(&op->parts[0], s, kept->of_response ? &s->response : &s->duration);
     if (t == NULL) /* there are no requests to divide */
         return true;
-    return fill_tallies(op, d, t, s, e) && fill_clear(op, &a->findings, t, s, e) &&
+    return run_fill_tallies(op, d, t, s, e) &&
+           run_fill_clear(op, a, (size_t)(from - a->operations), e) &&
            (!o->with_parts ||
-            (add_parts(op, d, t, s, RUN_HOST, e) && add_parts(op, d, t, s, RUN_SIZE, e)));
+            (run_add_parts(op, d, t, s, RUN_HOST, e) && run_add_parts(op, d, t, s, RUN_SIZE, e)));
 }
 
 /* ---- What the recorder and the findings say ---- */
@@ -662,7 +376,7 @@ void run_free(struct run *r)
             free(op->parts[i].host);
         free(op->parts);
         for (size_t kind = 0; kind < RUN_N_TALLIES; kind++)
-            free_tallies(&op->tally[kind]);
+            run_free_tallies(&op->tally[kind]);
         statistics_free(op->report.statistics);
     }
     run_free_kept(&r->kept);
@@ -700,9 +414,4 @@ const struct run_op *run_op_named(const struct run *r, const char *op)
         if (strcmp(r->ops[k].op, op) == 0)
             return &r->ops[k];
     return NULL;
-}
-
-const struct run_part *run_part_like(const struct run_op *op, const struct run_part *like)
-{
-    return bsearch(like, op->parts, op->n_parts, sizeof *op->parts, compare_parts);
 }

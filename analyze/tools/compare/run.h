@@ -114,8 +114,8 @@ struct run_op {
     /* What the report says of the operation, without lists. report.op is the name above. An
      * operation that --op names has the role of the benchmark. */
     struct operation report;
-    /* The rates of the active range without the spans of the run's faults (run_is_fault). Absent:
-     * no fault has a span in the range, or less than a quarter of it is left. */
+    /* The rates of the segments that no fault of the run touches (run_is_fault). Absent: no fault
+     * has a span in the active range, or less than a quarter of the segments is left. */
     struct run_value clear[RUN_OBJECTS + 1];
     struct run_part *parts; /* n_parts; the whole operation, then by host, then by size, in order */
     size_t n_parts;

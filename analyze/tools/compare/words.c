@@ -153,6 +153,7 @@ struct compare_words_text compare_words_assumption(const struct compare_metric *
 {
     const struct stats_noise *noise = &m->cmp.noise;
     const char *test = m->cmp.method == STATS_MEANS       ? "batch means within each"
+                       : m->metric == RUN_MEAN            ? "batch means within each"
                        : m->cmp.method == STATS_QUANTILES ? "effective order statistics within each"
                                                           : "difference of rates";
 

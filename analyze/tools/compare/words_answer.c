@@ -85,23 +85,6 @@ const struct compare_metric *compare_words_head(const struct compare *c,
     return is_changed(errors) && !is_changed(leading) ? errors : leading;
 }
 
-/* The order of the operations in the answer, which may not have room for all: what became worse,
- * what became better, what changed only in a part, the rest. */
-enum urgency { IS_WORSE, IS_BETTER, IN_PART, IS_OPEN };
-
-static enum urgency urgency_of(const struct compare *c, const struct compare_op *op)
-{
-    const struct compare_metric *m = compare_words_head(c, op),
-                                *errors = compare_metric_of(op, RUN_ERRORS);
-    if (op->runs[1].n_dead != op->runs[0].n_dead)
-        return op->runs[1].n_dead > op->runs[0].n_dead ? IS_WORSE : IS_BETTER;
-    if (is_changed(errors) && compare_is_worse(errors))
-        return IS_WORSE;
-    if (!is_changed(m) || follows(c, op))
-        return op->n_carriers > 0 ? IN_PART : IS_OPEN;
-    return compare_is_worse(m) ? IS_WORSE : IS_BETTER;
-}
-
 /* Appends "no request of after succeeded"; false: requests succeeded on both sides. */
 static bool append_dead(struct compare_words_text *t, const struct compare *c,
                         const struct compare_op *op)
@@ -297,17 +280,6 @@ static void append_op(struct compare_words_text *t, const struct compare *c,
         words_append(t, ". Object sizes differ, so bytes/s are not judged");
 }
 
-/* Orders operations: the more urgent first, then the one with the larger share of the change. */
-static bool goes_before(const struct compare *c, const struct compare_op *a,
-                        const struct compare_op *b)
-{
-    enum urgency u = urgency_of(c, a), v = urgency_of(c, b);
-    double x = isnan(a->share_of_change) ? 0 : a->share_of_change;
-    double y = isnan(b->share_of_change) ? 0 : b->share_of_change;
-
-    return u != v ? u < v : x > y;
-}
-
 /* Appends "GET: slower, -21 %" if an operation became worse, and its errors before its rate. False:
  * it did not. */
 static bool append_worse(struct compare_words_text *t, const struct compare *c,
@@ -378,9 +350,9 @@ struct compare_words_text compare_words_answer(const struct compare *c)
             continue;
         n_answered++;
         size_t at = n < MAX_ANSWERED ? n++ : MAX_ANSWERED;
-        if (at == MAX_ANSWERED && !goes_before(c, op, order[--at]))
+        if (at == MAX_ANSWERED && compare_order(op, order[--at]) >= 0)
             continue;
-        for (; at > 0 && goes_before(c, op, order[at - 1]); at--)
+        for (; at > 0 && compare_order(op, order[at - 1]) < 0; at--)
             order[at] = order[at - 1];
         order[at] = op;
     }

@@ -101,11 +101,10 @@ double slo_least_requests(const struct slo_assertion *of)
 
 struct units_text slo_value_text(const struct slo_assertion *of, double value)
 {
-    static struct units_text (*const text[])(double) = {[SLO_TIME] = units_real_duration,
-                                                        [SLO_TTFB] = units_real_duration,
-                                                        [SLO_ERRORS] = units_frac_cell,
-                                                        [SLO_THROUGHPUT] = units_byte_rate,
-                                                        [SLO_RATE] = units_rate};
+    static struct units_text (*const text[])(double) = {
+        [SLO_TIME] = units_real_duration, [SLO_TTFB] = units_real_duration,
+        [SLO_ERRORS] = units_frac_cell,   [SLO_THROUGHPUT] = units_byte_rate,
+        [SLO_RATE] = units_rate,          [SLO_MEAN] = units_real_duration};
 
     return text[of->figure](fmax(value, 0));
 }

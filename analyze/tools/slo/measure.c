@@ -109,6 +109,29 @@ static struct slo_measure measure_rate(const struct subject *x, enum slo_figure 
     return m;
 }
 
+static bool has_response(const struct subject *x)
+{
+    return x->op->requests.response_time.dur.present;
+}
+
+static struct slo_measure measure_mean(const struct subject *x, const struct statistics *st)
+{
+    const struct times *t =
+        has_response(x) ? &x->op->requests.response_time.dur : &x->op->requests.all.dur;
+    const struct stats_ci *ci = has_response(x) ? &st->response.mean : &st->duration.mean;
+
+    if (!t->present || (t->known.absent & 1u << FIGURE_MEAN) != 0)
+        return absent(t->present ? t->known.why : "no request has such a time");
+    if (ci->why == NULL)
+        return value_alone(t->mean_ns, (double)t->n, SUMS_NO_ORDER);
+    if (isnan(ci->value))
+        return absent(ci->why);
+    struct slo_measure m = measure_of(ci, statistics_doubt(st, ci), (double)t->n);
+    m.below = ci->below;
+    m.above = ci->above;
+    return m;
+}
+
 /* Fills *to from the series over the range, like the statistics of an operation. */
 static bool rates_of_series(const struct subject *x, struct statistics *to, struct err *e)
 {
@@ -143,7 +166,9 @@ static bool measure_flow(const struct subject *x, enum slo_figure figure, struct
     }
     if (x->st == NULL && !rates_of_series(x, &of_series, e))
         return false;
-    *m = figure == SLO_ERRORS ? errors_of(x, &st->error_rate) : measure_rate(x, figure, st);
+    *m = figure == SLO_ERRORS ? errors_of(x, &st->error_rate)
+         : figure == SLO_MEAN ? measure_mean(x, st)
+                              : measure_rate(x, figure, st);
     return true;
 }
 
@@ -295,9 +320,14 @@ static struct operation all_of(const struct analysis *a)
     return all;
 }
 
-static bool is_time(const struct slo_assertion *of)
+static bool is_percentile(const struct slo_assertion *of)
 {
     return of->figure == SLO_TIME || of->figure == SLO_TTFB;
+}
+
+static bool is_time(const struct slo_assertion *of)
+{
+    return is_percentile(of) || of->figure == SLO_MEAN;
 }
 
 static bool answer(struct slo_report *r, const struct slo_assertion *of, const struct subject *x,
@@ -314,10 +344,9 @@ static bool answer(struct slo_report *r, const struct slo_assertion *of, const s
         to->measure = absent("no requests are left");
     } else if (x->index >= 0 && x->index == role_main(x->a) && x->op->role == ROLE_PREPARATION) {
         to->measure = absent("the benchmark never began");
-    } else if (is_time(of)) {
-        bool response = x->op->requests.response_time.dur.present;
+    } else if (is_percentile(of)) {
         enum statistics_of source = of->figure == SLO_TTFB ? STATISTICS_TTFB
-                                    : response             ? STATISTICS_RESPONSE
+                                    : has_response(x)      ? STATISTICS_RESPONSE
                                                            : STATISTICS_DURATION;
 
         to->of_response = source == STATISTICS_RESPONSE;
@@ -326,6 +355,7 @@ static bool answer(struct slo_report *r, const struct slo_assertion *of, const s
     } else if (x->index < 0 && !known_all(&x->op->judged.known, THROUGHPUT_ENDED)) {
         to->measure = absent("requests by second are not in the file");
     } else {
+        to->of_response = of->figure == SLO_MEAN && has_response(x);
         ok = measure_flow(x, of->figure, &to->measure, e);
         if (of->figure == SLO_ERRORS)
             respect_one_event(&to->measure, of);

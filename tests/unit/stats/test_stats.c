@@ -2,6 +2,7 @@
  * docs/how-the-numbers-are-made.md; brute force where there is an independent way to
  * the same number; and data without an answer. */
 #include "analyze/stats/stats.h"
+#include "libcommon/splitmix.h"
 
 #include "tests/unit/statvec.h"
 
@@ -255,6 +256,36 @@ static void test_error_rate(void **state)
     assert_false(ci.ok);
 }
 
+/* 200 series of independent requests: 95 % of the intervals hold the true mean, or nearly so. */
+static void test_mean_of_requests(void **state)
+{
+    int64_t sum[40], n[40];
+    uint64_t random = 1;
+    size_t n_held = 0;
+    struct stats_ci ci;
+    struct err e;
+
+    (void)state;
+    for (size_t k = 0; k < 200; k++) {
+        for (size_t i = 0; i < 40; i++) {
+            sum[i] = 0;
+            n[i] = 5 + (int64_t)(i % 7);
+            for (int64_t j = 0; j < n[i]; j++) {
+                double u = (double)(splitmix_spread(random += SPLITMIX_STEP) >> 11) * 0x1p-53;
+                sum[i] += llround(-1e6 * log(1 - u));
+            }
+        }
+        assert_true(stats_mean_of_requests(NAN, sum, n, 40, NULL, &ci, &e));
+        assert_true(ci.ok && ci.lo >= 0 && ci.lo < ci.lo90 && ci.hi90 < ci.hi);
+        n_held += ci.lo <= 1e6 && 1e6 <= ci.hi;
+    }
+    assert_in_range(n_held, 182, 198);
+    /* Batches of a rate whose noise lasts longer. */
+    const struct stats_ci rate = {.m = 4, .stretches = 3};
+    assert_true(stats_mean_of_requests(1e6, sum, n, 40, &rate, &ci, &e));
+    assert_true(ci.m >= 4 && ci.stretches <= 3);
+}
+
 /* Returns the stretches of 120 segments, each repeated, with a swing of n_cycles, and noise between
  * neighbours. */
 static double stretches_of(size_t repeated, double n_cycles, double noise)
@@ -292,6 +323,7 @@ int main(void)
         cmocka_unit_test(test_v5_partition),
         cmocka_unit_test(test_partition_by_brute_force),
         cmocka_unit_test(test_error_rate),
+        cmocka_unit_test(test_mean_of_requests),
         cmocka_unit_test(test_stretches),
     };
     return cmocka_run_group_tests(tests, statvec_setup, NULL);
