@@ -24,10 +24,9 @@ struct loader {
     struct intern ops, hosts, clients, errors, places;
     struct intern threads; /* numbers from DIRECT_THREADS up */
     uint32_t *direct_threads;
-    uint32_t *far_threads; /* thread index in the dataset, by id in `threads` */
-    uint32_t *table_of_op; /* INTERN_NONE: no rows yet */
-    struct dataset_first *first_of_op;
-    size_t n_spans;                     /* entries of d->op_spans, table_of_op and first_of_op */
+    uint32_t *far_threads;              /* thread index in the dataset, by id in `threads` */
+    uint32_t *table_of_op;              /* INTERN_NONE: no rows yet */
+    size_t n_spans;                     /* entries of d->op_spans and table_of_op */
     uint64_t thread_base, thread_top;   /* offset of this input; 1 + the highest thread so far */
     uint32_t *row_threads, *row_places; /* of the rows being committed; one allocation for both */
     size_t cap_rows;
@@ -82,11 +81,8 @@ static bool resolve_ops(struct loader *l, struct dataset_unit *u, struct err *e)
         if (id == INTERN_NONE)
             return mem_none(e);
         if (id == l->n_spans) {
-            if (!mem_more(&d->op_spans, l->n_spans, e) ||
-                !mem_more(&l->table_of_op, l->n_spans, e) ||
-                !mem_more(&l->first_of_op, l->n_spans, e))
+            if (!mem_more(&d->op_spans, l->n_spans, e) || !mem_more(&l->table_of_op, l->n_spans, e))
                 return false;
-            l->first_of_op[id] = (struct dataset_first){.row.start_ns = INT64_MAX};
             d->op_spans[id] = (struct op_span){INT64_MAX, INT64_MIN, 0};
             l->table_of_op[id] = INTERN_NONE;
             if (++l->n_spans > DATASET_MAX_OPS)
@@ -233,11 +229,6 @@ static bool commit_part(struct loader *l, struct dataset_unit *u, size_t op, str
     struct table *t = table_of(l, u->ops_global[op], part->rows.n, e);
     if (!t || !index_rows(l, u, &part->rows, e))
         return mem_none(e);
-    struct dataset_first *first = &l->first_of_op[u->ops_global[op]];
-    if (!dataset_first_add(first, &part->first.row, l->thread_base))
-        return mem_none(e);
-    t->first = (struct table_first){first->row.start_ns, first->row.end_ns, first->row.thread,
-                                    first->row.object};
     size_t n = t->n - t->n_earlier + part->rows.n; /* of this input */
     table_expect(t, expected_rows(&l->in->info, t->n_earlier, n));
     l->in->n_rows += part->rows.n;
@@ -440,9 +431,6 @@ static void loader_fini(struct loader *l)
     free(l->row_threads);
     free(l->far_threads);
     free(l->table_of_op);
-    for (size_t i = 0; i < l->n_spans; i++)
-        free(l->first_of_op[i].file);
-    free(l->first_of_op);
 }
 
 bool dataset_load(struct dataset *d, const char *const *paths, size_t n_paths,
@@ -455,7 +443,6 @@ bool dataset_load(struct dataset *d, const char *const *paths, size_t n_paths,
     memset(d, 0, sizeof *d);
     d->host_filtered = filter->host != NULL || filter->sizes.given;
     d->op_filtered = filter->n_ops > 0;
-    d->salvage = options->salvage;
     pthread_mutex_init(&l.lock, NULL);
     /* Error id 0 means success. */
     if (!mem_new(&l.direct_threads, DIRECT_THREADS, e) ||
@@ -556,8 +543,6 @@ int dataset_compare(const struct dataset *d, const struct table *a, size_t i, co
     c = c ? c : int64_order(table_end(a, i), table_end(b, j));
     c = c ? c : strcmp(d->ops.v[a->op], d->ops.v[b->op]);
     c = c ? c : strcmp(d->hosts.v[p->host], d->hosts.v[q->host]);
-    if (a == b)
-        c = c ? c : (b->object[j] == a->first.object) - (a->object[i] == a->first.object);
     c = c ? c : int64_order(packed_get(&a->bytes, i), packed_get(&b->bytes, j));
     c = c ? c : int64_order(packed_get(&a->objects, i), packed_get(&b->objects, j));
     return c ? c : int64_order(ttfb_or_none(a, i), ttfb_or_none(b, j));

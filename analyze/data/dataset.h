@@ -95,11 +95,6 @@ struct table {
     struct ids thread;     /* index into dataset.threads, or own_threads.index */
     struct ids place;      /* index into dataset.places, or own_places.index */
     struct own_ids own_threads, own_places;
-    struct table_first {
-        int64_t start_ns, end_ns;
-        uint64_t thread; /* number, not index */
-        uint64_t object;
-    } first; /* the earliest row that was read; first_settle replaces it if that row was dropped */
     uint16_t *error;        /* 0: success, else index into dataset.errors; NULL: all succeeded */
     struct slowest slowest; /* of all rows read, even if some were dropped since */
 };
@@ -201,7 +196,6 @@ struct dataset {
     bool host_filtered; /* filtered by host or size: other requests of the same threads may be
                            missing */
     bool op_filtered;
-    bool salvage; /* damaged parts were skipped, not refused */
 };
 
 /* Reads n_paths captures into one dataset. Each further input, and each further header line within
@@ -251,9 +245,8 @@ struct table *dataset_table(const struct dataset *d, const char *op);
  * shorter one. */
 bool dataset_any_overlap(struct op_span *spans, size_t n);
 
-/* Compares two requests by start, thread number, end, op name, host name, key, bytes, number of
- * objects and TTFB. Returns <0, 0 or >0. Tables do not keep keys: within one table, rows with the
- * key of table.first go before the others; otherwise the key is left out. */
+/* Compares two requests by start, thread number, end, op name, host name, bytes, number of objects
+ * and TTFB. Returns <0, 0 or >0. */
 int dataset_compare(const struct dataset *d, const struct table *a, size_t i, const struct table *b,
                     size_t j);
 

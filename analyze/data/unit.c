@@ -77,10 +77,8 @@ struct dataset_unit *dataset_unit_new(const struct dataset_filter *filter, struc
 
 void dataset_unit_free(struct dataset_unit *u)
 {
-    for (size_t i = 0; i < u->n_parts; i++) {
+    for (size_t i = 0; i < u->n_parts; i++)
         table_fini(&u->parts[i].rows);
-        free(u->parts[i].first.file);
-    }
     free(u->parts);
     intern_fini(&u->ops);
     intern_fini(&u->hosts);
@@ -100,7 +98,6 @@ void dataset_unit_clear(struct dataset_unit *u)
         table_clear(&u->parts[i].rows);
         u->parts[i].span = no_span;
         u->parts[i].next.n = 0;
-        u->parts[i].first.row = (struct dataset_first_row){.start_ns = INT64_MAX};
     }
     u->first_start_ns = INT64_MAX;
     u->last_end_ns = INT64_MIN;
@@ -129,7 +126,6 @@ static bool add_part(struct dataset_unit *u, struct err *e)
         return false;
     u->parts[u->n_parts].span = no_span;
     u->parts[u->n_parts].next.n = 0;
-    u->parts[u->n_parts].first = (struct dataset_first){.row.start_ns = INT64_MAX};
     if (!table_init(&u->parts[u->n_parts].rows, (uint32_t)u->n_parts, UNIT_ROWS))
         return mem_none(e);
     u->n_parts++;
@@ -279,44 +275,6 @@ static bool flush(struct dataset_unit_part *part, struct err *e)
     return ok;
 }
 
-bool dataset_first_add(struct dataset_first *first, const struct dataset_first_row *row,
-                       uint64_t thread_base)
-{
-    struct dataset_first_row *x = &first->row;
-    uint64_t thread = row->thread + thread_base;
-    int c = int64_order(row->start_ns, x->start_ns);
-
-    c = c ? c : int64_order((int64_t)thread, (int64_t)x->thread);
-    c = c ? c : int64_order(row->end_ns, x->end_ns);
-    c = c ? c : slice_order(row->host, x->host);
-    c = c ? c : slice_order(row->file, x->file);
-    if (first->file && c >= 0)
-        return true;
-    if (!mem_fit(&first->file, &first->cap_file, row->file.n + 1, NULL))
-        return false;
-    if (row->file.n)
-        memcpy(first->file, row->file.p, row->file.n);
-    *x = *row;
-    x->thread = thread;
-    x->file.p = first->file;
-    return true;
-}
-
-static __attribute__((noinline)) bool look_at_first(struct dataset_unit *u,
-                                                    struct dataset_unit_part *part, uint32_t group,
-                                                    const struct record *r, uint64_t object)
-{
-    struct dataset_unit_group g;
-    memcpy(&g, u->groups.strings[group].p, sizeof g);
-    const struct dataset_first_row row = {.start_ns = r->start_ns,
-                                          .end_ns = r->end_ns,
-                                          .thread = r->thread,
-                                          .object = object,
-                                          .host = u->hosts.strings[g.host],
-                                          .file = r->file};
-    return dataset_first_add(&part->first, &row, 0);
-}
-
 /* Adds a row to the part's block; a full block goes into the table. */
 static bool add_to_part(struct dataset_unit *u, struct dataset_unit_part *part, uint32_t group,
                         const struct record *r, struct err *e)
@@ -337,9 +295,6 @@ static bool add_to_part(struct dataset_unit *u, struct dataset_unit_part *part, 
     to->thread[i] = r->thread;
     to->place[i] = group;
     to->error[i] = (uint16_t)error;
-    if (__builtin_expect(r->start_ns <= part->first.row.start_ns, 0) &&
-        !look_at_first(u, part, group, r, to->object[i]))
-        return mem_none(e);
     if (!slowest_add(&part->rows.slowest, to->dur[i], to->object[i], r->file))
         return mem_none(e);
     return to->n < TABLE_BLOCK_ROWS || flush(part, e);

@@ -18,30 +18,12 @@ struct dataset_unit_group {
     uint32_t op, host, client;
 };
 
-/* The earliest row of one operation type, by start, thread, end, host and file. Tables cannot give
- * it, since they keep only hashes of the files' names. */
-struct dataset_first {
-    struct dataset_first_row {
-        int64_t start_ns, end_ns;
-        uint64_t thread, object;
-        struct slice host, file;
-    } row;
-    char *file; /* owned: what row.file points to; NULL: no row yet */
-    size_t cap_file;
-};
-
-/* Replaces *first by *row if that is earlier; thread_base is added to its thread number. Copies the
- * file's name; the host's name must outlive *first. False: out of memory. */
-bool dataset_first_add(struct dataset_first *first, const struct dataset_first_row *row,
-                       uint64_t thread_base);
-
 /* The rows of one operation type. A row's thread is the number in the file, its place a group of
  * the unit. */
 struct dataset_unit_part {
     struct table rows;
     struct op_span span;    /* of rows that pass the host and client filters, kept or not */
     struct table_rows next; /* on their way into `rows` */
-    struct dataset_first first;
 };
 
 /* Replaces `lengths` if one of the names is longer than its words. */

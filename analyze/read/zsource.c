@@ -105,17 +105,44 @@ static const char *foreign(const struct zsource *s)
     return NULL;
 }
 
+/* The bytes of standard input that were put back; those before `at` are read. */
+static struct {
+    char *text;
+    size_t n, at;
+} put_back;
+
+void zsource_put_back(char *text, size_t n)
+{
+    free(put_back.text);
+    put_back.text = text;
+    put_back.n = n;
+    put_back.at = 0;
+}
+
+static bool has_put_back(const struct zsource *s)
+{
+    return s->fd == STDIN_FILENO && put_back.at < put_back.n;
+}
+
+static ssize_t read_next(const struct zsource *s, void *buf, size_t n)
+{
+    if (!has_put_back(s))
+        return TEMP_FAILURE_RETRY(read(s->fd, buf, n));
+    size_t left = put_back.n - put_back.at, got = n < left ? n : left;
+    memcpy(buf, put_back.text + put_back.at, got);
+    put_back.at += got;
+    return (ssize_t)got;
+}
+
 ssize_t zsource_read(const struct zsource *s, void *buf, size_t n, uint64_t at)
 {
-    return s->seekable ? TEMP_FAILURE_RETRY(pread(s->fd, buf, n, (off_t)at))
-                       : TEMP_FAILURE_RETRY(read(s->fd, buf, n));
+    return s->seekable ? TEMP_FAILURE_RETRY(pread(s->fd, buf, n, (off_t)at)) : read_next(s, buf, n);
 }
 
 static bool read_first(struct zsource *s, struct err *e)
 {
     while (s->n_first < sizeof s->first) {
-        ssize_t got =
-            TEMP_FAILURE_RETRY(read(s->fd, s->first + s->n_first, sizeof s->first - s->n_first));
+        ssize_t got = read_next(s, s->first + s->n_first, sizeof s->first - s->n_first);
         if (got < 0)
             return err_errno(e, errno, "%s: cannot read", s->path);
         if (got == 0)
@@ -176,7 +203,10 @@ bool zsource_open(struct zsource *s, const char *path, struct err *e)
 
 bool zsource_spool(struct zsource *s, struct err *e)
 {
-    int fd = tempfile_of_pipe(s->fd, s->path, s->first, s->n_first, &s->size, e);
+    /* What was put back includes the first bytes. */
+    int fd = has_put_back(s)
+                 ? tempfile_of_pipe(s->fd, s->path, put_back.text, put_back.n, &s->size, e)
+                 : tempfile_of_pipe(s->fd, s->path, s->first, s->n_first, &s->size, e);
 
     if (fd < 0)
         return false;

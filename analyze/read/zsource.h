@@ -38,6 +38,9 @@ struct zsource_near {
 /* Opens `path` ("-": standard input) and looks at its first bytes. False: cannot be read, or is a
  * format that is not ours (gzip, xz, ...: the message says what to do). */
 bool zsource_open(struct zsource *s, const char *path, struct err *e);
+/* Puts back the first n bytes of standard input, a pipe, and takes over the memory. The next source
+ * that is standard input begins with them. */
+void zsource_put_back(char *text, size_t n);
 /* Copies a source that cannot seek to a temporary file and reads from that. False: *e says why. */
 bool zsource_spool(struct zsource *s, struct err *e);
 void zsource_close(struct zsource *s);

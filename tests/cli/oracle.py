@@ -100,7 +100,7 @@ def parse(text):
 # Active ranges, segments, attribution
 
 def order(r):
-    return (r.start, r.thread, r.end, r.op, r.host, r.file, r.bytes)
+    return (r.start, r.thread, r.end, r.op, r.host, r.bytes, r.n_objects)
 
 
 def rank(x, percent):

@@ -275,11 +275,10 @@ class Merge(CliTest):
         notes = {}
         for n in self.report(one, two)['notes']:
             notes.setdefault(n['code'], []).append(n['message'])
-        self.assertEqual(set(notes), {'command', 'concurrency', 'op-mix', 'sizes'})
+        self.assertEqual(set(notes), {'command'})
         self.assertIn('get --concurrent=2', notes['command'][0])
         self.assertIn('mixed --concurrent=3', notes['command'][0])
         self.assertNotIn('benchdata', notes['command'][0])
-        self.assertIn('PUT is 0 %', notes['op-mix'][1])
         self.assertIn('Note: settings differ', self.merge(one, two).out)
 
     # Refusals

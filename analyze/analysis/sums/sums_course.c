@@ -217,18 +217,6 @@ static void add_ended(struct course *c, size_t k, size_t place, const struct sum
     }
 }
 
-static void fill_ended(struct course *c, const struct sums_op *const *ops)
-{
-    for (size_t k = 0; k < c->n_ops; k++) {
-        for (size_t i = 0; i < ops[k]->hosts.n; i++)
-            add_ended(c, k, sums_course_party(&c->hosts, ops[k]->hosts.v[i].name),
-                      &ops[k]->hosts.v[i]);
-        for (size_t i = 0; i < ops[k]->clients.n; i++)
-            add_ended(c, k, c->hosts.n + sums_course_party(&c->clients, ops[k]->clients.v[i].name),
-                      &ops[k]->clients.v[i]);
-    }
-}
-
 /* Whether the requests of a part are like all of the operation in size and number of objects: a
  * host or a client with larger ones is not compared with the others. */
 static bool is_like(const struct sums_part *p, const struct sums_part *all)
@@ -259,16 +247,20 @@ static void add_durations(struct course *c, size_t k, size_t place, const struct
     }
 }
 
-static void fill_durations(struct course *c, const struct sums_op *const *ops)
+static void fill_places(struct course *c, const struct sums_op *const *ops)
 {
-    for (size_t k = 0; c->cells != NULL && k < c->n_ops; k++) {
-        for (size_t i = 0; i < ops[k]->hosts.n; i++)
-            add_durations(c, k, sums_course_party(&c->hosts, ops[k]->hosts.v[i].name),
-                          &ops[k]->hosts.v[i], &ops[k]->all);
-        for (size_t i = 0; i < ops[k]->clients.n; i++)
-            add_durations(c, k,
-                          c->hosts.n + sums_course_party(&c->clients, ops[k]->clients.v[i].name),
-                          &ops[k]->clients.v[i], &ops[k]->all);
+    for (size_t k = 0; k < c->n_ops; k++) {
+        const struct sums_parts *hosts = &ops[k]->hosts, *clients = &ops[k]->clients;
+
+        for (size_t i = 0; i < hosts->n + clients->n; i++) {
+            const struct sums_part *p = i < hosts->n ? &hosts->v[i] : &clients->v[i - hosts->n];
+            size_t place = i < hosts->n ? sums_course_party(&c->hosts, p->name)
+                                        : c->hosts.n + sums_course_party(&c->clients, p->name);
+
+            add_ended(c, k, place, p);
+            if (c->cells != NULL)
+                add_durations(c, k, place, p, &ops[k]->all);
+        }
     }
 }
 
@@ -464,7 +456,6 @@ bool sums_course(struct course *c, const struct sums *s, const struct sums_op *c
         !sums_course_parties(c, &c->hosts, all, true, e) ||
         !sums_course_parties(c, &c->clients, all, true, e) || !make_places(c, e))
         return false;
-    fill_ended(c, ops);
-    fill_durations(c, ops);
+    fill_places(c, ops);
     return fill_load(c, ops, e) && fill_errors(c, ops, e);
 }

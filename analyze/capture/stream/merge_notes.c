@@ -10,10 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Larger differences in an operation's share, or in its mean size, get a note. */
-#define MIX_DIFFERENCE_PCT  5
-#define SIZE_DIFFERENCE_PCT 5
-
 /* ---- Time ---- */
 
 static bool note_time(struct merge *m, struct err *e)
@@ -185,90 +181,6 @@ static bool note_commands(struct merge *m, struct err *e)
     return !other || add_command_note(m, first, other, n_different - 1, e);
 }
 
-static bool note_concurrency(struct merge *m, struct err *e)
-{
-    const struct merge_input *least = NULL, *most = NULL;
-
-    for (size_t i = 0; i < m->n_inputs; i++) {
-        const struct merge_input *in = &m->inputs[m->by_time[i]];
-        if (!merge_has_rows(in))
-            continue;
-        if (!least || in->survey.n_threads < least->survey.n_threads)
-            least = in;
-        if (!most || in->survey.n_threads > most->survey.n_threads)
-            most = in;
-    }
-    if (!least || least->survey.n_threads == most->survey.n_threads)
-        return true;
-    return notes_add(&m->notes, e, "concurrency", NULL,
-                     "threads differ: from %" PRIu64 " in %s to %" PRIu64 " in %s",
-                     least->survey.n_threads, least->name, most->survey.n_threads, most->name);
-}
-
-/* The inputs where some figure of an operation is least and most. */
-struct extremes {
-    const struct merge_input *least, *most;
-    double min, max;
-};
-
-static void widen(struct extremes *x, const struct merge_input *in, double value)
-{
-    if (!x->least || value < x->min) {
-        x->least = in;
-        x->min = value;
-    }
-    if (!x->most || value > x->max) {
-        x->most = in;
-        x->max = value;
-    }
-}
-
-static bool note_operation(struct merge *m, const char *op, struct err *e)
-{
-    struct extremes share = {0}, size = {0};
-
-    for (size_t i = 0; i < m->n_inputs; i++) {
-        const struct merge_input *in = &m->inputs[m->by_time[i]];
-        const struct survey_part *p = survey_find(&in->survey.ops, op);
-
-        if (!merge_has_rows(in))
-            continue;
-        widen(&share, in, p ? 100 * (double)p->sum.n / (double)in->survey.sum.n : 0);
-        if (p && p->sum.n > p->sum.n_errors)
-            widen(&size, in, (double)p->sum.n_bytes / (double)(p->sum.n - p->sum.n_errors));
-    }
-    if (share.max - share.min > MIX_DIFFERENCE_PCT &&
-        !notes_add(&m->notes, e, "op-mix", NULL, "%s is %s of the requests in %s, %s in %s", op,
-                   units_pct(share.min).s, share.least->name, units_pct(share.max).s,
-                   share.most->name))
-        return false;
-    if (!size.most || size.max - size.min <= size.max * SIZE_DIFFERENCE_PCT / 100)
-        return true;
-    return notes_add(
-        &m->notes, e, "sizes", NULL, "sizes of %s differ: from %s (mean) in %s to %s in %s", op,
-        units_size(size.min).s, size.least->name, units_size(size.max).s, size.most->name);
-}
-
-/* Whether an input before the i-th has the operation. */
-static bool seen_before(const struct merge *m, size_t i, const char *op)
-{
-    for (size_t k = 0; k < i; k++)
-        if (survey_find(&m->inputs[m->by_time[k]].survey.ops, op))
-            return true;
-    return false;
-}
-
-static bool note_operations(struct merge *m, struct err *e)
-{
-    for (size_t i = 0; i < m->n_inputs; i++) {
-        const struct survey_parts *ops = &m->inputs[m->by_time[i]].survey.ops;
-        for (size_t k = 0; k < ops->n; k++)
-            if (!seen_before(m, i, ops->v[k].name) && !note_operation(m, ops->v[k].name, e))
-                return false;
-    }
-    return true;
-}
-
 static bool note_damage(struct merge *m, struct err *e)
 {
     for (size_t i = 0; i < m->n_inputs; i++) {
@@ -306,5 +218,5 @@ static bool note_comments(struct merge *m, struct err *e)
 bool merge_add_notes(struct merge *m, struct err *e)
 {
     return note_time(m, e) && note_clocks(m, e) && note_damage(m, e) && note_commands(m, e) &&
-           note_concurrency(m, e) && note_operations(m, e) && note_comments(m, e);
+           note_comments(m, e);
 }

@@ -109,29 +109,16 @@ static void slowest_sheet(struct sheet *s, const struct analysis *a, int main)
     struct slow_request v[ANALYSIS_SLOWEST];
     size_t n = analysis_slowest(a, main, v);
 
-    sheet_table(s, "rrllwrrw",
-                a->dataset->n_tables > 0 ? "The slowest requests, in the active range or not"
-                                         : "The slowest request of each host");
+    sheet_table(s, "rrllwrrw", "The slowest requests, in the active range or not");
     SHEET_HEADINGS(s, "Duration", "Start, UTC", "Operation", "Host", "Key", "Size", "Thread",
                    "Outcome");
     for (size_t i = 0; i < n; i++) {
-        if (!v[i].is_single) {
-            SHEET_ROW(s, TEXT_PLAIN, units_duration(v[i].dur_ns).s, "-", v[i].op,
-                      v[i].host != NULL ? intern_shown(v[i].host) : "-", "-", "-", "-", "done");
-            continue;
-        }
         SHEET_ROW(s, TEXT_PLAIN, units_duration(v[i].dur_ns).s, figures_clock(v[i].start_ns).s,
                   v[i].op, intern_shown(v[i].host), v[i].key != NULL ? v[i].key : "-",
                   units_size((double)v[i].bytes).s);
         sheet_cell(s, "%" PRIu32, v[i].thread);
         SHEET_CELLS(s, *v[i].error != '\0' ? v[i].error : "done");
     }
-    if (a->dataset->n_tables == 0)
-        sheet_line(s, TEXT_FAINT,
-                   n > 0
-                       ? "-: this file keeps sums, not single requests. Failed requests are not "
-                         "among these."
-                       : "This file keeps no single requests, and not how long the slowest took.");
 }
 
 /* ---- The inputs ---- */
@@ -290,7 +277,8 @@ static bool put_page(FILE *f, const struct html_course *c, const char *title, co
     if (!html_page_warnings(f, c->charts, &s, e) || !put_total(f, a, c->charts, e) ||
         !put_operations(f, c, e) || !profile_html_section(a->dataset, f, e))
         return false;
-    slowest_sheet(&s, a, c->main);
+    if (a->dataset->n_tables > 0)
+        slowest_sheet(&s, a, c->main);
     if (!html_page_sheet(&s, f, "slowest", e))
         return false;
     html_page_inputs(f, command);

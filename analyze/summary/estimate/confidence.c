@@ -73,25 +73,6 @@ static inline bool time_of(const struct column *c, size_t i, int64_t *ns)
     return true;
 }
 
-/* Returns the times of a stretch as packed values; may use `room` for them. NULL: some would be
- * wide. */
-static const uint32_t *values_of(const struct column *c, struct stretch x,
-                                 uint32_t room[BLOCKS_ROWS])
-{
-    bool any_wide = false;
-
-    if (c->v->v != NULL && c->plus == NULL)
-        return c->v->v + x.from;
-    for (size_t i = 0; i < x.to - x.from; i++) {
-        uint64_t more = c->plus != NULL ? packed_raw(c->plus, x.from + i) : 0;
-        uint64_t sum = packed_raw(c->v, x.from + i) + more;
-
-        any_wide |= c->plus != NULL && more != PACKED_NONE && sum >= PACKED_WIDE_BASE;
-        room[i] = more == PACKED_NONE ? PACKED_NONE : (uint32_t)sum;
-    }
-    return any_wide ? NULL : room;
-}
-
 /* True if a successful request's latency counts, by the same rule as in the report. */
 static inline bool counts(const struct passes *p, size_t i)
 {
@@ -120,17 +101,12 @@ static inline __attribute__((always_inline)) void take_row(struct passes *p, enu
 static inline __attribute__((always_inline)) void
 take_block(struct passes *p, enum latency_pass pass, struct stretch x)
 {
-    uint32_t room[BLOCKS_ROWS];
     int64_t ns;
 
-    for (struct column *c = p->columns; c < p->columns + p->n_columns; c++) {
-        const uint32_t *v = values_of(c, x, room);
-        if (v != NULL)
-            latency_take_packed(&c->latency, pass, v, x.to - x.from, x.segment);
-        for (size_t i = x.from; v == NULL && i < x.to; i++)
+    for (struct column *c = p->columns; c < p->columns + p->n_columns; c++)
+        for (size_t i = x.from; i < x.to; i++)
             if (time_of(c, i, &ns))
                 latency_take(&c->latency, pass, ns, x.segment);
-    }
 }
 
 /* Adds a block that lies within one segment. */

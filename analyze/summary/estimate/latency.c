@@ -1,6 +1,5 @@
 #include "analyze/summary/estimate/latency.h"
 
-#include "analyze/data/dataset.h"
 #include "analyze/stats/picker.h"
 #include "libcommon/mem.h"
 #include "libcommon/quantile.h"
@@ -39,16 +38,6 @@ void latency_fini(struct latency *l)
     free(l->wanted);
     kept_fini(&l->near);
     kept_fini(&l->kept);
-}
-
-static void count_packed(struct latency *l, const uint32_t *v, size_t n)
-{
-    struct latency to = *l; /* a copy: no store below can alias it */
-    for (size_t i = 0; i < n; i++)
-        if (v[i] != PACKED_NONE)
-            latency_count_in(&to, hist_index(v[i]), v[i]);
-    l->end = to.end;
-    l->moments = to.moments;
 }
 
 /* Finds the bucket of a 0-based rank from the numbers of latencies below each bucket. */
@@ -110,74 +99,6 @@ static bool aim(struct latency *l, struct err *e)
     return mem_cleared(&l->n_above, l->n_segments * LATENCY_N_CLASSES, e) &&
            mem_cleared(&l->n_requests, l->n_segments, e) &&
            mem_cleared(&l->sum, l->n_segments, e) && make_room(l, &l->near, true, e);
-}
-
-/* Latencies that are compared with the quantiles' buckets at a time; hardly any is in one. */
-#define GROUP 16
-
-/* Limits of the quantiles' buckets as packed values; a bucket with no packed values gets limits
- * that match none. */
-struct near {
-    uint32_t lower[STATISTICS_N_QUANTILES], upper[STATISTICS_N_QUANTILES];
-};
-
-static struct near near_of(const struct latency *l)
-{
-    struct near b;
-    for (size_t q = 0; q < STATISTICS_N_QUANTILES; q++) {
-        bool none = l->upper[q] >= PACKED_NONE;
-        b.lower[q] = none ? PACKED_NONE : (uint32_t)l->lower[q];
-        b.upper[q] = none ? PACKED_NONE : (uint32_t)l->upper[q];
-    }
-    return b;
-}
-
-static bool any_near(const struct near *b, const uint32_t v[GROUP])
-{
-    uint32_t any = 0;
-    for (size_t q = 0; q < STATISTICS_N_QUANTILES; q++)
-        for (size_t i = 0; i < GROUP; i++)
-            any |= v[i] - b->lower[q] <= b->upper[q] - b->lower[q];
-    return any;
-}
-
-static void keep_near(struct latency *l, const struct near *b, uint32_t v, size_t segment)
-{
-    size_t q = 0;
-    while (q < STATISTICS_N_QUANTILES && v > b->upper[q])
-        q++;
-    if (v == PACKED_NONE || q == STATISTICS_N_QUANTILES || v < b->lower[q])
-        return;
-    l->near.v[l->near.n] = v;
-    l->near.segment[l->near.n++] = (uint32_t)segment;
-}
-
-static void split_packed(struct latency *l, const uint32_t *v, size_t n, size_t segment)
-{
-    const struct near b = near_of(l);
-    int64_t *n_above = &l->n_above[segment * LATENCY_N_CLASSES];
-    uint32_t n_none = 0;
-    uint64_t sum = 0;
-
-    for (size_t i = 0; i < n; i++) {
-        n_none += v[i] == PACKED_NONE;
-        sum += v[i];
-    }
-    l->sum[segment] += (int64_t)(sum - (uint64_t)n_none * PACKED_NONE);
-    int64_t n_left = (int64_t)(n - n_none);
-    for (size_t q = 0; q < STATISTICS_N_QUANTILES; q++) {
-        uint32_t n_more = 0;
-        for (size_t i = 0; i < n; i++)
-            n_more += v[i] > b.upper[q];
-        n_more -= b.upper[q] < PACKED_NONE ? n_none : 0;
-        n_above[q] += n_left - n_more;
-        n_left = n_more;
-    }
-    n_above[STATISTICS_N_QUANTILES] += n_left;
-    for (size_t i = 0; i < n; i += GROUP)
-        if (n - i < GROUP || any_near(&b, v + i))
-            for (size_t k = i; k < n && k < i + GROUP; k++)
-                keep_near(l, &b, v[k], segment);
 }
 
 /* Looks up the values of n ranks, whose buckets are among those kept. */
@@ -269,25 +190,6 @@ static bool plan(struct latency *l, struct err *e)
     times_ranks((size_t)l->n, &l->rank[LATENCY_FIRST_RANK]);
     free(n_above);
     return ok && want_buckets(l, e);
-}
-
-static void collect_packed(struct latency *l, const uint32_t *v, size_t n)
-{
-    const bool *wanted = l->wanted;
-    for (size_t i = 0; i < n && l->n > 0; i++)
-        if (wanted[hist_index(v[i])] && v[i] != PACKED_NONE)
-            l->kept.v[l->kept.n++] = v[i];
-}
-
-void latency_take_packed(struct latency *l, enum latency_pass pass, const uint32_t *v, size_t n,
-                         size_t segment)
-{
-    if (pass == LATENCY_COUNT)
-        count_packed(l, v, n);
-    else if (pass == LATENCY_SPLIT)
-        split_packed(l, v, n, segment);
-    else
-        collect_packed(l, v, n);
 }
 
 bool latency_end(struct latency *l, enum latency_pass pass, struct err *e)

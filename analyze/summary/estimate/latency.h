@@ -59,14 +59,6 @@ struct latency {
 bool latency_init(struct latency *l, size_t n_segments, struct err *e);
 void latency_fini(struct latency *l);
 
-static inline void latency_count_in(struct latency *l, size_t bucket, int64_t v)
-{
-    l->count[bucket]++;
-    moments_add(&l->moments, v);
-    if (bucket >= l->end)
-        l->end = bucket + 1;
-}
-
 /* The passes, in their order. */
 enum latency_pass {
     LATENCY_COUNT,   /* counts latencies by histogram bucket */
@@ -81,7 +73,11 @@ static inline void latency_take(struct latency *l, enum latency_pass pass, int64
     size_t class = 0;
 
     if (pass == LATENCY_COUNT) {
-        latency_count_in(l, hist_index(v), v);
+        size_t bucket = hist_index(v);
+        l->count[bucket]++;
+        moments_add(&l->moments, v);
+        if (bucket >= l->end)
+            l->end = bucket + 1;
     } else if (pass == LATENCY_SPLIT) {
         for (size_t q = 0; q < STATISTICS_N_QUANTILES; q++)
             class += v > l->upper[q];
@@ -95,11 +91,6 @@ static inline void latency_take(struct latency *l, enum latency_pass pass, int64
         l->kept.v[l->kept.n++] = v;
     }
 }
-
-/* Takes packed values, which must not be wide, of requests that all end in `segment`; skips
- * PACKED_NONE. */
-void latency_take_packed(struct latency *l, enum latency_pass pass, const uint32_t *v, size_t n,
-                         size_t segment);
 
 /* Ends a pass. False: *e says why. */
 bool latency_end(struct latency *l, enum latency_pass pass, struct err *e);

@@ -26,50 +26,12 @@ static void pick(const struct dataset *d, struct picked *v, size_t *n, const str
     v[at] = *x;
 }
 
-/* ---- Without rows ---- */
-
-static void place(struct slow_request *v, size_t *n, const char *op, const char *host,
-                  const struct times *dur)
-{
-    const struct slow_request x = {.op = op, .host = host, .dur_ns = dur->slowest_ns};
-
-    if (!dur->present || !known_all(&dur->known, 1u << FIGURE_SLOWEST) ||
-        (*n == ANALYSIS_SLOWEST && x.dur_ns <= v[*n - 1].dur_ns))
-        return;
-    size_t at = *n < ANALYSIS_SLOWEST ? (*n)++ : *n - 1;
-    for (; at > 0 && x.dur_ns > v[at - 1].dur_ns; at--)
-        v[at] = v[at - 1];
-    v[at] = x;
-}
-
-static size_t slowest_of_hosts(const struct analysis *a, int index, struct slow_request *v)
-{
-    size_t n = 0;
-
-    for (size_t k = 0; k < a->n_operations; k++) {
-        const struct operation *op = &a->operations[k];
-        const struct requests *q = &op->requests;
-
-        if (!q->present || (index >= 0 && (size_t)index != k))
-            continue;
-        for (size_t i = 0; q->single_size && i < q->n_hosts; i++)
-            place(v, &n, op->op, q->hosts[i].host, &q->hosts[i].single.dur);
-        if (!q->single_size || q->n_hosts == 0)
-            place(v, &n, op->op, op->only_host, &q->all.dur);
-    }
-    return n;
-}
-
-/* ---- With rows ---- */
-
 size_t analysis_slowest(const struct analysis *a, int index, struct slow_request *v)
 {
     const struct dataset *d = a->dataset;
     struct picked picked[ANALYSIS_SLOWEST];
     size_t n = 0;
 
-    if (d->n_tables == 0)
-        return slowest_of_hosts(a, index, v);
     for (size_t i = 0; i < d->n_tables; i++) {
         const struct table *t = &d->tables[i];
         if (index >= 0 && strcmp(d->ops.v[t->op], a->operations[index].op) != 0)
@@ -86,7 +48,6 @@ size_t analysis_slowest(const struct analysis *a, int index, struct slow_request
         const struct place *place = dataset_place(d, t, table_place(t, row));
 
         v[i] = (struct slow_request){
-            .is_single = true,
             .op = d->ops.v[t->op],
             .host = d->hosts.v[place->host],
             .client = d->clients.v[place->client],

@@ -12,11 +12,9 @@
 
 /* Strings are borrowed from the dataset or the analysis. */
 struct slow_request {
-    bool is_single; /* false: only op, host and dur_ns are known, from the slowest request of a
-                       host */
-    const char *op, *host, *client; /* host NULL: unknown */
-    const char *error;              /* normalised; "": the request succeeded */
-    const char *key;                /* NULL: unknown, or none */
+    const char *op, *host, *client;
+    const char *error; /* normalised; "": the request succeeded */
+    const char *key;   /* NULL: unknown, or none */
     uint32_t thread;
     int64_t start_ns, dur_ns, bytes;
 };
@@ -24,8 +22,7 @@ struct slow_request {
 /* Fills v with the slowest requests of an operation (`index` as in analysis_series), slowest first.
  * Returns how many there are, at most ANALYSIS_SLOWEST. Takes all requests that no time option and
  * no drop has left out: failed ones too, inside and outside of the active range. Costs a pass over
- * the rows. Without rows (sums, aggregated captures), takes the slowest request of each host or, if
- * that is unknown, of each operation. */
+ * the rows. */
 size_t analysis_slowest(const struct analysis *a, int index, struct slow_request *v);
 
 #endif

@@ -3,7 +3,6 @@
  * earlier, or later, than those found so far. */
 #include "analyze/summary/sets/scan.h"
 
-#include "analyze/data/first.h"
 #include "analyze/data/table.h"
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
@@ -258,7 +257,7 @@ bool scan_init(struct scan *s, const struct dataset *d, struct table *t, struct 
         return false;
     forget_edges(s);
     find_edges(s, d);
-    return first_settle(d, t, &s->earliest, e);
+    return true;
 }
 
 void scan_trim(struct scan *s)
@@ -363,5 +362,5 @@ bool scan_drop(struct scan *s, const struct dataset *d, struct table *t,
         s->min_bytes = INT64_MAX;
         s->max_bytes = INT64_MIN;
     }
-    return first_settle(d, t, &s->earliest, e);
+    return true;
 }

@@ -82,8 +82,8 @@ struct scan_repeats {
     uint64_t n_fine;     /* rows whose start is not a whole millisecond */
 };
 
-/* Passes once over all rows. False: out of memory, a sum exceeds 63 bits, or first_settle failed;
- * *e says so. scan_fini may be called in any case. */
+/* Passes once over all rows. False: out of memory, or a sum exceeds 63 bits; *e says so. scan_fini
+ * may be called in any case. */
 bool scan_init(struct scan *s, const struct dataset *d, struct table *t, struct err *e);
 void scan_fini(struct scan *s);
 
@@ -91,7 +91,7 @@ void scan_fini(struct scan *s);
 void scan_trim(struct scan *s);
 
 /* Drops the rows of `t`, the scan's table, that `keep` does not name. Rows change their places.
- * Costs a pass over the rows at the edges. False: out of memory, or first_settle failed. */
+ * Costs a pass over the rows at the edges. Returns false if out of memory. */
 bool scan_drop(struct scan *s, const struct dataset *d, struct table *t,
                const struct scan_keep *keep, struct err *e);
 

@@ -259,106 +259,7 @@ struct segments segments_of_cells(const struct slice_grid *g, const struct slice
 
 /* ---- Key by key ---- */
 
-/* The amounts that a successful request adds to a segment. If it crosses an edge, the entry names
- * the request instead: segment = ENTRY_ROW + the number of its scan, bytes = its row. */
-struct entry {
-    uint32_t segment, bytes, n_objects;
-};
-
-#define ENTRY_ROW 0xFFFF0000u /* above all segment numbers */
-
-/* Entries by key, for as many keys at a time as there is room for. The entries of key k are
- * v[first[k]] .. v[next[k] - 1]. */
-struct entries {
-    struct entry *v;
-    size_t room;
-    size_t *first, *next;
-};
-
-/* The number of passes over the rows: there is room for the number of requests / ENTRIES_PASSES
- * entries at a time. */
-#define ENTRIES_PASSES 2
-#define ENTRIES_LEAST  ((size_t)1 << 20)
-
-static size_t n_successful(const struct set_group *g, size_t k)
-{
-    const struct host_result *r = set_group_result(g, k);
-    return (size_t)(r->n_requests - r->n_errors);
-}
-
-static void entries_fini(struct entries *x)
-{
-    free(x->v);
-    free(x->first);
-    free(x->next);
-}
-
-static bool entries_init(struct entries *x, const struct set_group *g, struct err *e)
-{
-    size_t n = 0, most = 0;
-    for (size_t k = 0; k < g->keys.n; k++) {
-        n += n_successful(g, k);
-        most = n_successful(g, k) > most ? n_successful(g, k) : most;
-    }
-    size_t room = n / ENTRIES_PASSES > ENTRIES_LEAST ? n / ENTRIES_PASSES : ENTRIES_LEAST;
-    x->room = room > most ? room : most;
-    return mem_new(&x->v, x->room, e) && mem_new(&x->first, g->keys.n, e) &&
-           mem_new(&x->next, g->keys.n, e);
-}
-
-/* Fills in the entries of key `from` and those after it; returns the first key without room. */
-static size_t entries_fill(struct entries *x, const struct set *s, const struct set_group *g,
-                           size_t from)
-{
-    const struct slice_grid grid = s->grid;
-    size_t n = 0, to = from;
-
-    for (; to < g->keys.n && n + n_successful(g, to) <= x->room; to++) {
-        x->first[to] = x->next[to] = n;
-        n += n_successful(g, to);
-    }
-    for (size_t k = 0; k < s->n_scans; k++) {
-        const struct table *t = s->scans[k]->t;
-        const uint32_t *of_place = group_keys_of(&g->keys, k);
-
-        for (size_t i = 0; i < t->n; i++) {
-            size_t key = of_place[table_place(t, i)];
-            if (key < from || key >= to || table_failed(t, i))
-                continue;
-            int64_t start_ns = t->start[i], end_ns = table_end(t, i);
-            if (end_ns < grid.start_ns || start_ns >= grid.end_ns)
-                continue;
-            uint32_t bytes = packed_raw(&t->bytes, i), n_objects = packed_raw(&t->objects, i);
-            struct entry entry = {ENTRY_ROW + (uint32_t)k, (uint32_t)i, 0};
-            size_t segment;
-            if (bytes < PACKED_WIDE_BASE && n_objects < PACKED_WIDE_BASE &&
-                slice_grid_within(&grid, start_ns, end_ns, &segment))
-                entry = (struct entry){(uint32_t)segment, bytes, n_objects};
-            x->v[x->next[key]++] = entry;
-        }
-    }
-    return to;
-}
-
-/* Returns the request that an entry names (segment >= ENTRY_ROW). */
-static struct attribution_request entry_request(const struct set *s, const struct entry *x)
-{
-    return analysis_request(s->scans[x->segment - ENTRY_ROW]->t, x->bytes);
-}
-
-static inline void entry_add(const struct set *s, const struct entry *x,
-                             struct slice_amounts *cells)
-{
-    if (x->segment < ENTRY_ROW) {
-        cells[x->segment].bytes += x->bytes;
-        cells[x->segment].n_objects += x->n_objects;
-        return;
-    }
-    const struct attribution_request r = entry_request(s, x);
-    slices_add_amounts(&s->grid, cells, &r);
-}
-
-/* One row of cells, all zero between one key and the next. For a key with few entries it remembers
+/* One row of cells, all zero between one key and the next. For a key with few requests it remembers
  * the cells that were touched, so that the key does not cost a pass over all segments. */
 struct sparse {
     struct slice_amounts *cells;
@@ -367,16 +268,14 @@ struct sparse {
     size_t n_touched;
 };
 
-#define FEW_ENTRIES 8 /* a key has few if n * this < number of segments */
+#define FEW_REQUESTS 8 /* a key has few if n * this < number of segments */
 
-static void sparse_touch(struct sparse *x, const struct set *s, const struct entry *entry)
+static void sparse_touch(struct sparse *x, const struct slice_grid *g,
+                         const struct attribution_request *r)
 {
-    size_t first = entry->segment, last = entry->segment;
-    if (entry->segment >= ENTRY_ROW) {
-        const struct attribution_request r = entry_request(s, entry);
-        if (!slices_touched(&s->grid, &r, &first, &last))
-            return;
-    }
+    size_t first, last;
+    if (!slices_touched(g, r, &first, &last))
+        return;
     for (size_t k = first; k <= last; k++)
         if (!x->is_touched[k]) {
             x->is_touched[k] = true;
@@ -423,16 +322,22 @@ static void sort_indexes(uint32_t *v, size_t n)
     }
 }
 
-static struct segments segments_of_key(struct sparse *x, const struct set *s, const struct entry *v,
-                                       size_t n, const struct throughput *total, uint32_t *order)
+/* Finds the segments of a key. `rows`: by scan. */
+static struct segments segments_of_key(struct sparse *x, const struct set *s,
+                                       const struct group_rows *rows, size_t key,
+                                       const struct host_result *result, uint32_t *order)
 {
-    bool few = n * FEW_ENTRIES < s->grid.n;
-    for (size_t i = 0; i < n; i++) {
-        if (few)
-            sparse_touch(x, s, &v[i]);
-        entry_add(s, &v[i], x->cells);
-    }
+    const struct throughput *total = &result->throughput;
+    bool few = (size_t)result->n_requests * FEW_REQUESTS < s->grid.n;
     struct segments segments;
+
+    for (size_t k = 0; k < s->n_scans; k++)
+        for (size_t i = rows[k].first[key]; i < rows[k].first[key + 1]; i++) {
+            const struct attribution_request r = analysis_request(s->scans[k]->t, rows[k].row[i]);
+            if (few)
+                sparse_touch(x, &s->grid, &r);
+            slices_add_amounts(&s->grid, x->cells, &r);
+        }
     if (few) {
         sort_indexes(x->touched, x->n_touched);
         memcpy(order, x->touched, x->n_touched * sizeof *order);
@@ -449,19 +354,19 @@ static struct segments segments_of_key(struct sparse *x, const struct set *s, co
  * number of rows. */
 static bool key_by_key(const struct set *s, struct set_group *g, uint32_t *order, struct err *e)
 {
-    struct entries entries = {0};
+    struct group_rows *rows = NULL;
     struct sparse row = {0};
-    size_t filled = 0;
-    bool ok = entries_init(&entries, g, e) && sparse_init(&row, s->grid.n, e);
+    bool ok = mem_cleared(&rows, s->n_scans, e) && sparse_init(&row, s->grid.n, e);
 
+    for (size_t k = 0; ok && k < s->n_scans; k++)
+        ok = group_rows_init(&rows[k], s->scans[k]->t, k, &g->keys, e);
     for (size_t k = 0; ok && k < g->keys.n; k++) {
-        if (k == filled)
-            filled = entries_fill(&entries, s, g, k);
         struct host_result *r = set_group_result(g, k);
-        r->segments = segments_of_key(&row, s, &entries.v[entries.first[k]],
-                                      entries.next[k] - entries.first[k], &r->throughput, order);
+        r->segments = segments_of_key(&row, s, rows, k, r, order);
     }
-    entries_fini(&entries);
+    for (size_t k = 0; rows != NULL && k < s->n_scans; k++)
+        group_rows_fini(&rows[k]);
+    free(rows);
     sparse_fini(&row);
     return ok;
 }
