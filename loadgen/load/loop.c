@@ -38,7 +38,7 @@ static void after_connecting(struct loop *l, struct conn *c)
         pool_connected(&l->pool, c);
     worker_on_connected(w);
     if (w->state == WORKER_IDLE)
-        queue_again(&l->queue, w);
+        worker_again(w);
 }
 
 /* Lets libcurl connect; for `event` see conn_dialer_act. */
@@ -70,7 +70,7 @@ static void on_event(struct loop *l, const struct epoll_event *event)
         worker_on_event(w, (event->events & ~(uint32_t)EPOLLOUT) != 0,
                         (event->events & EPOLLOUT) != 0);
         if (w->state == WORKER_IDLE)
-            queue_again(&l->queue, w);
+            worker_again(w);
     }
 }
 
@@ -82,8 +82,12 @@ static void run_again(struct queue *q)
 {
     struct worker *last = NULL;
 
-    for (int i = 0; i < BEGUN_MAX && q->again != NULL && q->again != last; i++) {
-        struct worker *w = queue_next(q);
+    for (int i = 0; i < BEGUN_MAX; i++) {
+        struct worker *w = STAILQ_FIRST(&q->again);
+        if (w == NULL || w == last)
+            break;
+        STAILQ_REMOVE_HEAD(&q->again, next_again);
+        w->queued = false;
         if (w->state == WORKER_PREPARING)
             worker_prepare(w);
         else if (w->state == WORKER_SENDING || w->state == WORKER_RECEIVING)
@@ -96,14 +100,21 @@ static void run_again(struct queue *q)
 
 static void run_due(struct queue *q, int64_t now_ns)
 {
-    for (struct worker *w; (w = queue_due(q, now_ns)) != NULL;)
+    for (struct worker *w; (w = STAILQ_FIRST(&q->waiting)) != NULL && w->due_ns <= now_ns;) {
+        STAILQ_REMOVE_HEAD(&q->waiting, next);
+        w->state = WORKER_IDLE;
         worker_run(w);
+    }
 }
 
 static void run_parked(struct queue *q)
 {
-    for (struct worker *w = queue_unpark(q), *next; w != NULL; w = next) {
-        next = w->next;
+    struct worker_list all = STAILQ_HEAD_INITIALIZER(all);
+
+    STAILQ_CONCAT(&all, &q->parked);
+    for (struct worker *w; (w = STAILQ_FIRST(&all)) != NULL;) {
+        STAILQ_REMOVE_HEAD(&all, next);
+        w->state = WORKER_IDLE;
         worker_run(w);
     }
 }
@@ -115,8 +126,8 @@ static void run_connecting(struct loop *l, int64_t now_ns)
     if (l->pool.check_ns > now_ns)
         return;
     l->pool.check_ns = now_ns + CHECK_NS;
-    for (struct conn *c = l->pool.connecting, *next; c != NULL; c = next) {
-        next = c->next;
+    for (struct conn *c = LIST_FIRST(&l->pool.connecting), *next; c != NULL; c = next) {
+        next = LIST_NEXT(c, link);
         conn_on_timer(c, now_ns);
         after_connecting(l, c);
     }
@@ -173,11 +184,19 @@ static void count_seldom(struct loop *l, int64_t now_ns)
     pool_count_idle(&l->pool);
 }
 
+/* Returns when there is something to do; 0: now. */
 static int64_t next_due_ns(const struct loop *l)
 {
-    int64_t due_ns = int64_min(queue_due_ns(&l->queue), l->pool.dialer.due_ns);
+    const struct queue *q = &l->queue;
+    int64_t due_ns = int64_min(q->timeout_ns, l->pool.dialer.due_ns);
 
-    if (l->pool.connecting != NULL)
+    if (!STAILQ_EMPTY(&q->again))
+        return 0;
+    if (!STAILQ_EMPTY(&q->waiting))
+        due_ns = int64_min(due_ns, STAILQ_FIRST(&q->waiting)->due_ns);
+    if (!STAILQ_EMPTY(&q->parked))
+        due_ns = int64_min(due_ns, q->parked_due_ns);
+    if (!LIST_EMPTY(&l->pool.connecting))
         due_ns = int64_min(due_ns, l->pool.check_ns);
     return l->recording ? int64_min(due_ns, recorder_due_ns(&l->port)) : due_ns;
 }
@@ -216,7 +235,7 @@ static void turn(struct loop *l)
     int stop = atomic_load_explicit(&l->engine->stop, memory_order_relaxed);
     run_again(&l->queue);
     run_due(&l->queue, now_ns);
-    if (l->queue.parked != NULL && l->queue.parked_due_ns <= now_ns)
+    if (!STAILQ_EMPTY(&l->queue.parked) && l->queue.parked_due_ns <= now_ns)
         run_parked(&l->queue);
     run_connecting(l, now_ns);
     if (l->queue.timeout_ns <= now_ns)
@@ -259,7 +278,7 @@ void loop_run(struct loop *l)
         l->workers[i].card = -1;
         l->workers[i].has_op = false;
         l->workers[i].has_ticket = false;
-        queue_again(&l->queue, &l->workers[i]);
+        worker_again(&l->workers[i]);
     }
     while (l->queue.n_active > 0) {
         turn(l);
@@ -300,7 +319,9 @@ bool loop_init(struct loop *l, struct engine *g, unsigned index, struct recorder
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = l};
 
     *l = (struct loop){.engine = g, .recording = recorder != NULL};
-    queue_init(&l->queue);
+    STAILQ_INIT(&l->queue.again);
+    STAILQ_INIT(&l->queue.waiting);
+    STAILQ_INIT(&l->queue.parked);
     if (recorder != NULL)
         recorder_port_init(&l->port, recorder, index);
     l->epoll = epoll_create1(EPOLL_CLOEXEC);

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/queue.h>
 #include <sys/types.h>
 
 /* The addresses of the host names. A thread looks up all names once a minute, so no request waits
@@ -79,6 +80,7 @@ bool names_route(struct names *names, size_t i, char route[static NAMES_ROUTE_MA
  * show in short requests, even with cached certificates of authorities. */
 
 struct conn;
+LIST_HEAD(conn_list, conn);
 
 /* Results of conn_send and conn_recv: nothing can be done now; the connection broke. */
 #define CONN_AGAIN (-1)
@@ -158,12 +160,12 @@ enum conn_state { CONN_CONNECTING, CONN_READY, CONN_FAILED, CONN_CLOSED };
 
 struct conn {
     enum conn_state state;
-    struct conn *next, **link; /* for the owner's list: what it points to, and what points to it */
-    struct worker *user;       /* NULL: the connection is idle */
-    uint32_t host;             /* index of the host */
-    int64_t idle_since_ns;     /* 0: it was never idle */
-    int64_t due_ns;            /* time-out of the handshake; CLOCK_NEVER: none */
-    int fd;                    /* file descriptor of the socket to wait for, once ready; -1: none */
+    LIST_ENTRY(conn) link; /* for the owner's list */
+    struct worker *user;   /* NULL: the connection is idle */
+    uint32_t host;         /* index of the host */
+    int64_t idle_since_ns; /* 0: it was never idle */
+    int64_t due_ns;        /* time-out of the handshake; CLOCK_NEVER: none */
+    int fd;                /* file descriptor of the socket to wait for, once ready; -1: none */
     char message[CURL_ERROR_SIZE]; /* why the connection failed */
     int local_errno;               /* error on this machine, not at the host; 0: none */
 
