@@ -59,7 +59,7 @@ void crew_stop(struct crew *c, enum engine_stop stop)
 {
     engine_set_stop(c->engine, stop);
     for (unsigned i = 0; i < c->n_loops; i++)
-        loop_wake(&c->loops[i]);
+        eventfd_write(c->loops[i].wake, 1);
     eventfd_write(c->engine->event, 1);
 }
 

@@ -98,9 +98,8 @@ struct payload {
     uint64_t *words; /* one block of random numbers */
 };
 
-/* Makes the block. Returns false if out of memory. */
+/* Makes the block, which the caller frees. Returns false if out of memory. */
 bool payload_init(struct payload *p, struct err *e);
-void payload_fini(struct payload *p);
 
 /* Writes bytes offset .. offset + n - 1 of the object with this seed to buf. */
 void payload_fill(const struct payload *p, uint64_t seed, uint64_t offset, void *buf, size_t n);
@@ -418,7 +417,7 @@ struct loop_stop {
 
 struct loop {
     int epoll;
-    int wake; /* eventfd that wakes the loop */
+    int wake; /* eventfd that wakes the loop, so that it looks at engine.stop */
     struct worker *workers;
     unsigned n_workers;
     int64_t turned_ns; /* the time at the last turn */
@@ -462,9 +461,6 @@ void loop_fini(struct loop *l);
 
 /* Runs l->phase until all workers have ended. If it fails, l->error says why. */
 void loop_run(struct loop *l);
-
-/* Wakes a sleeping loop so that it looks at engine.stop. Any thread may call it. */
-void loop_wake(struct loop *l);
 
 /* A worker runs one request at a time, and is one `thread` of the capture. Several workers share a
  * loop. A request's time begins when the request is sent, or when its connection is begun, and ends
@@ -629,13 +625,6 @@ bool answer_set_error(struct worker *w, const char *fmt, ...) __attribute__((for
 static inline struct pages *answer_pages(struct worker *w)
 {
     return w->op.pages != NULL ? w->op.pages : &w->pages;
-}
-
-/* True if a request is in flight. */
-static inline bool worker_in_flight(const struct worker *w)
-{
-    return w->state == WORKER_CONNECTING || w->state == WORKER_SENDING ||
-           w->state == WORKER_RECEIVING;
 }
 
 /* The event loops of a run. Each has a thread while a phase lasts. */

@@ -133,6 +133,12 @@ static void run_connecting(struct loop *l, int64_t now_ns)
     }
 }
 
+static bool in_flight(const struct worker *w)
+{
+    return w->state == WORKER_CONNECTING || w->state == WORKER_SENDING ||
+           w->state == WORKER_RECEIVING;
+}
+
 static void fail_late(struct loop *l, int64_t now_ns)
 {
     struct engine *g = l->engine;
@@ -144,7 +150,7 @@ static void fail_late(struct loop *l, int64_t now_ns)
     q->timeout_ns = CLOCK_NEVER;
     for (unsigned i = 0; i < l->n_workers; i++) {
         struct worker *w = &l->workers[i];
-        if (!worker_in_flight(w))
+        if (!in_flight(w))
             continue;
         if (w->deadline_ns <= now_ns) {
             if (w->state == WORKER_CONNECTING)
@@ -165,7 +171,7 @@ static void act_on_stop(struct loop *l, int stop)
     run_due(&l->queue, CLOCK_NEVER);
     run_parked(&l->queue);
     for (unsigned i = 0; stop == ENGINE_ABORT && i < l->n_workers; i++) {
-        if (worker_in_flight(&l->workers[i])) {
+        if (in_flight(&l->workers[i])) {
             worker_fail(&l->workers[i], "interrupted");
             worker_run(&l->workers[i]);
         }
@@ -282,7 +288,8 @@ void loop_run(struct loop *l)
     }
     while (l->queue.n_active > 0) {
         turn(l);
-        atomic_store_explicit(&l->cpu_ns, clock_thread_cpu_ns(), memory_order_relaxed);
+        atomic_store_explicit(&l->cpu_ns, clock_read_ns(CLOCK_THREAD_CPUTIME_ID),
+                              memory_order_relaxed);
     }
     count_seldom(l, clock_now_ns());
     if (l->recording)
@@ -292,11 +299,6 @@ void loop_run(struct loop *l)
     while (l->phase->closes && pool_drop_idle(&l->pool))
         ;
     pool_free_dead(&l->pool);
-}
-
-void loop_wake(struct loop *l)
-{
-    eventfd_write(l->wake, 1);
 }
 
 /* ---- Start and end ---- */

@@ -46,7 +46,7 @@ void pool_free_dead(struct pool *p)
 {
     for (struct conn *c; (c = LIST_FIRST(&p->dead)) != NULL;) {
         LIST_REMOVE(c, link);
-        conn_free(c);
+        free(c);
     }
 }
 
@@ -147,7 +147,8 @@ void pool_give(struct pool *p, struct conn *c, bool keep, int64_t now_ns)
         end_connecting(p, c);
     /* A TLS connection may hold bytes already read from the socket, such as a close_notify: epoll
      * does not report them. */
-    if (!keep || c->state != CONN_READY || (conn_has_more(c) && !conn_is_alive(c))) {
+    if (!keep || c->state != CONN_READY ||
+        (c->wire->buffers && SSL_has_pending(c->ssl) && !conn_is_alive(c))) {
         bury(p, c);
         return;
     }

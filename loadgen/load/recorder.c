@@ -387,7 +387,7 @@ static void *writer(void *user)
         r->comment = NULL;
         if (b == NULL && comment == NULL) {
             r->busy = false;
-            r->state.cpu_ns = clock_thread_cpu_ns();
+            r->state.cpu_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
             pthread_cond_broadcast(&r->emptied);
             if (clock_now_ns() < due_ns)
                 clock_cond_wait(&r->filled, &r->lock, due_ns);
@@ -408,7 +408,7 @@ static void *writer(void *user)
         }
     }
     r->busy = false;
-    r->state.cpu_ns = clock_thread_cpu_ns();
+    r->state.cpu_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
     pthread_cond_broadcast(&r->emptied);
     pthread_mutex_unlock(&r->lock);
     end_frame(r, true);

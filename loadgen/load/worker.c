@@ -304,9 +304,10 @@ static void send_more(struct worker *w)
                 break;
             make_chunk(w);
         }
-        ssize_t n = n_sent < TURN_BYTES ? conn_send(w->conn, w->body.send,
-                                                    (size_t)(w->body.send_end - w->body.send), e)
-                                        : CONN_AGAIN;
+        ssize_t n = n_sent < TURN_BYTES
+                        ? w->conn->wire->send(w->conn, w->body.send,
+                                              (size_t)(w->body.send_end - w->body.send), e)
+                        : CONN_AGAIN;
         if (n == CONN_AGAIN) {
             keep_rest(w);
             conn_want_write(w->conn, true);
@@ -364,12 +365,13 @@ void worker_on_connected(struct worker *w)
 {
     struct loop *l = w->loop;
     struct hosts *hosts = &l->engine->hosts;
+    bool lacked_descriptor = w->conn->local_errno == EMFILE || w->conn->local_errno == ENFILE;
 
     if (w->conn->state == CONN_READY) {
         hosts_connected(hosts, w->host);
         w->state = WORKER_SENDING;
         send_more(w);
-    } else if (conn_lacked_descriptor(w->conn) && pool_drop_idle(&l->pool)) {
+    } else if (lacked_descriptor && pool_drop_idle(&l->pool)) {
         give_conn(w, false);
         start_sending(w);
     } else {
@@ -441,7 +443,7 @@ static void read_answer(struct worker *w)
         bool skip = false;
         size_t most = answer_wants(w, &skip);
 
-        ssize_t n = (skip ? conn_skip : conn_recv)(c, l->buf, most, e);
+        ssize_t n = (skip ? c->wire->skip : c->wire->recv)(c, l->buf, most, e);
         l->now_ns = clock_now_ns();
         if (n == CONN_AGAIN)
             return;
@@ -451,8 +453,8 @@ static void read_answer(struct worker *w)
             return;
         }
         n_read += (size_t)n;
-    } while (conn_must_drain(c) && n_read < LOOP_READ_BYTES);
-    if (conn_must_drain(c))
+    } while (c->wire->buffers && n_read < LOOP_READ_BYTES);
+    if (c->wire->buffers)
         worker_again(w);
 }
 

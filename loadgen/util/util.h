@@ -38,12 +38,6 @@ static inline int64_t clock_real_ns(void)
     return clock_read_ns(CLOCK_REALTIME);
 }
 
-/* CPU time (user and system) of the calling thread in ns. */
-static inline int64_t clock_thread_cpu_ns(void)
-{
-    return clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
-}
-
 /* How long the calling thread ran, and how long it was ready to run and had no CPU, in ns, by
  * /proc/thread-self/schedstat below `root` ("" except in tests). -1: unknown. */
 struct clock_share {

@@ -199,8 +199,8 @@ enum phase_next work_end_batch(struct work *k, struct strbuf *body, struct s3op 
  * as an error. */
 bool work_add(struct work *k, const struct work_object *o, const char *version);
 
-/* Returns an object to the pool that was taken out of it. */
-void work_return(struct work *k, const struct work_object *o);
+/* Returns an object to the pool. It cannot fail if the object was taken out of it. */
+bool work_return(struct work *k, const struct work_object *o);
 
 /* Ends the deletion of an object that was taken out of the pool. If the answer does not say that
  * the object is gone, keeps it. Cleaning then puts it back into the pool, counts it, and deletes it

@@ -121,12 +121,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     LIST_INIT(&loop.pool.idle[0]);
     if (kept != NULL) {
         conn_close(kept);
-        conn_free(kept);
+        free(kept);
     }
     for (struct conn *dead; (dead = LIST_FIRST(&loop.pool.dead)) != NULL;) {
         LIST_REMOVE(dead, link);
         assert(dead->state == CONN_CLOSED);
-        conn_free(dead);
+        free(dead);
     }
     return 0;
 }
