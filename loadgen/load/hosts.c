@@ -17,13 +17,8 @@
 /* The most digits of the bounds of a range. Ports and parts of addresses need five. */
 #define BOUND_DIGITS 9
 
-/* True for characters of registered names, of addresses, and (in_brackets) of IPv6 addresses with a
- * zone. */
-static bool name_char(char c, bool in_brackets)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '.' || c == '_' || (in_brackets && (c == ':' || c == '%'));
-}
+/* The characters of registered names and of addresses. */
+#define NAME_CHARS "-._0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 static size_t n_digits(const char *s)
 {
@@ -53,8 +48,8 @@ static bool check_name(const char *name, struct err *e)
 
     if (strstr(name, "://") != NULL)
         return err_set(e, "host '%s': host:port is wanted, not a URL (https is --tls)", name);
-    while (name_char(*p, brackets))
-        p++;
+    /* In brackets are addresses of IPv6, which may have a zone. */
+    p += strspn(p, brackets ? NAME_CHARS ":%" : NAME_CHARS);
     if (!brackets && strchr(name, ':') != strrchr(name, ':'))
         return err_set(e, "host '%s': an address of IPv6 has brackets: [::1]:9000", name);
     if (p == start)

@@ -429,6 +429,8 @@ struct loop {
     /* Used by the workers. */
     struct engine *engine;
     struct phase *phase; /* set by the crew; borrowed */
+    struct crew *crew;   /* set by the crew, with the thread that runs the phase */
+    pthread_t thread;
     struct pool pool;
     struct queue queue;
     struct date_bracket *dates; /* by host */
@@ -457,10 +459,6 @@ struct loop {
  * nothing. */
 bool loop_init(struct loop *l, struct engine *g, unsigned index, struct recorder *recorder,
                uint32_t first_thread, unsigned n_workers, struct err *e);
-void loop_fini(struct loop *l);
-
-/* Runs l->phase until all workers have ended. If it fails, l->error says why. */
-void loop_run(struct loop *l);
 
 /* A worker runs one request at a time, and is one `thread` of the capture. Several workers share a
  * loop. A request's time begins when the request is sent, or when its connection is begun, and ends

@@ -5,6 +5,7 @@
 #include "loadgen/util/util.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -272,7 +273,7 @@ static void ask_for_short_slices(void)
     syscall(SYS_sched_setattr, 0, &attributes, 0);
 }
 
-void loop_run(struct loop *l)
+static void run(struct loop *l)
 {
     ask_for_short_slices();
     l->queue.n_active = l->n_workers;
@@ -315,6 +316,25 @@ static void use_huge_pages(void *memory, size_t n)
         madvise((void *)from, to - from, MADV_HUGEPAGE);
 }
 
+static void fini(struct loop *l)
+{
+    for (unsigned i = 0; i < l->n_workers; i++)
+        worker_fini(&l->workers[i]);
+    pool_fini(&l->pool);
+    sigv4_fini(&l->signer);
+    EVP_MD_free(l->md5);
+    free(l->workers);
+    free(l->dates);
+    free(l->buf);
+    secret_free(l->head);
+    secret_free(l->out);
+    if (l->wake >= 0)
+        close(l->wake);
+    if (l->epoll >= 0)
+        close(l->epoll);
+    *l = (struct loop){.epoll = -1, .wake = -1};
+}
+
 bool loop_init(struct loop *l, struct engine *g, unsigned index, struct recorder *recorder,
                uint32_t first_thread, unsigned n_workers, struct err *e)
 {
@@ -349,25 +369,129 @@ bool loop_init(struct loop *l, struct engine *g, unsigned index, struct recorder
     for (; ok && l->n_workers < n_workers; l->n_workers++)
         ok = worker_init(&l->workers[l->n_workers], l, first_thread + l->n_workers, e);
     if (!ok)
-        loop_fini(l);
+        fini(l);
     return ok;
 }
 
-void loop_fini(struct loop *l)
+/* ---- The crew ---- */
+
+unsigned crew_n_loops(unsigned n_workers, unsigned n_threads)
 {
-    for (unsigned i = 0; i < l->n_workers; i++)
-        worker_fini(&l->workers[i]);
-    pool_fini(&l->pool);
-    sigv4_fini(&l->signer);
-    EVP_MD_free(l->md5);
-    free(l->workers);
-    free(l->dates);
-    free(l->buf);
-    secret_free(l->head);
-    secret_free(l->out);
-    if (l->wake >= 0)
-        close(l->wake);
-    if (l->epoll >= 0)
-        close(l->epoll);
-    *l = (struct loop){.epoll = -1, .wake = -1};
+    cpu_set_t cpus;
+    unsigned n = 1;
+
+    if (n_threads > 0)
+        return n_threads < n_workers ? n_threads : n_workers;
+    if (sched_getaffinity(0, sizeof cpus, &cpus) == 0)
+        n = (unsigned)CPU_COUNT(&cpus);
+    unsigned quota = cgroups_cpus("");
+    n = n < quota ? n : quota;
+    return n < n_workers ? n : n_workers;
+}
+
+bool crew_init(struct crew *c, struct engine *g, struct recorder *recorder, unsigned n_loops,
+               uint32_t first_thread, unsigned n_workers, struct err *e)
+{
+    *c = (struct crew){.engine = g};
+    if (!mem_cleared(&c->loops, n_loops, e))
+        return false;
+    for (; c->n_loops < n_loops; c->n_loops++) {
+        unsigned i = c->n_loops;
+        unsigned n = n_workers / n_loops + (i < n_workers % n_loops);
+
+        if (!loop_init(&c->loops[i], g, i, recorder, first_thread, n, e)) {
+            crew_fini(c);
+            return false;
+        }
+        first_thread += n;
+    }
+    return true;
+}
+
+void crew_fini(struct crew *c)
+{
+    for (unsigned i = 0; i < c->n_loops; i++)
+        fini(&c->loops[i]);
+    free(c->loops);
+    *c = (struct crew){0};
+}
+
+void crew_record(struct crew *c, bool on)
+{
+    for (unsigned i = 0; i < c->n_loops; i++)
+        c->loops[i].recording = on;
+}
+
+void crew_stop(struct crew *c, enum engine_stop stop)
+{
+    engine_set_stop(c->engine, stop);
+    for (unsigned i = 0; i < c->n_loops; i++)
+        eventfd_write(c->loops[i].wake, 1);
+    eventfd_write(c->engine->event, 1);
+}
+
+static void *run_loop(void *user)
+{
+    struct loop *l = user;
+
+    run(l);
+    atomic_fetch_sub(&l->crew->n_busy, 1);
+    eventfd_write(l->engine->event, 1);
+    return NULL;
+}
+
+bool crew_run(struct crew *c, struct phase *phase, int (*tick)(void *ctx), void *ctx, struct err *e)
+{
+    unsigned n = 0;
+    bool ok = true;
+
+    atomic_store(&c->n_busy, 0);
+    for (; ok && n < c->n_loops; n++) {
+        struct loop *l = &c->loops[n];
+        l->crew = c;
+        l->phase = phase;
+        atomic_store(&l->cpu_ns, 0);
+        atomic_fetch_add(&c->n_busy, 1);
+        int failed = pthread_create(&l->thread, NULL, run_loop, l);
+        if (failed != 0) {
+            atomic_fetch_sub(&c->n_busy, 1);
+            ok = err_errno(e, failed, "cannot start a thread");
+            crew_stop(c, ENGINE_ABORT);
+            break;
+        }
+    }
+    for (int wait_ms = 0; atomic_load(&c->n_busy) > 0; wait_ms = tick(ctx)) {
+        struct pollfd p = {.fd = c->engine->event, .events = POLLIN};
+        eventfd_t value;
+
+        if (poll(&p, 1, wait_ms) > 0)
+            eventfd_read(c->engine->event, &value);
+    }
+    for (unsigned i = 0; i < n; i++) {
+        pthread_join(c->loops[i].thread, NULL);
+        const char *why = c->loops[i].error.msg;
+        ok = ok && (*why == '\0' || err_set(e, "%s", why));
+    }
+    return ok;
+}
+
+struct crew_counts crew_counts(const struct crew *c)
+{
+    struct crew_counts n = {0};
+
+    for (unsigned i = 0; i < c->n_loops; i++) {
+        const struct loop *l = &c->loops[i];
+
+        n.n_connected -= atomic_load_explicit(&l->pool.n_connecting, memory_order_relaxed);
+        n.n_running += atomic_load_explicit(&l->n_running, memory_order_relaxed);
+        n.n_connects += atomic_load_explicit(&l->pool.n_connects, memory_order_relaxed);
+        n.n_retransmits += atomic_load_explicit(&l->pool.n_retransmits, memory_order_relaxed);
+        n.n_resent += atomic_load_explicit(&l->n_resent, memory_order_relaxed);
+        n.waited_ns += atomic_load_explicit(&l->waited_ns, memory_order_relaxed);
+        n.digest_ns += atomic_load_explicit(&l->digest_ns, memory_order_relaxed);
+        n.most_cpu_ns =
+            int64_max(n.most_cpu_ns, atomic_load_explicit(&l->cpu_ns, memory_order_relaxed));
+    }
+    n.n_connected += n.n_running;
+    return n;
 }

@@ -56,6 +56,7 @@ struct sizes_range {
 struct sizes_range sizes_range(struct rng *r, uint64_t size_bytes, uint64_t length_bytes);
 
 struct work;
+struct bench;
 
 /* What a command's workers do: the ctx of its struct cli_command. */
 struct workload {
@@ -70,6 +71,7 @@ struct workload {
     void (*done)(struct work *k, struct worker *w, const struct s3op *op,
                  const struct worker_result *r); /* may be NULL */
     bool (*init)(struct work *k, struct err *e); /* may be NULL */
+    int (*instead)(struct bench *b); /* rank 0 runs this, and no benchmark; may be NULL */
 };
 
 /* An object, or one version of it. */
