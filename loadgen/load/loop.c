@@ -384,7 +384,7 @@ unsigned crew_n_loops(unsigned n_workers, unsigned n_threads)
         return n_threads < n_workers ? n_threads : n_workers;
     if (sched_getaffinity(0, sizeof cpus, &cpus) == 0)
         n = (unsigned)CPU_COUNT(&cpus);
-    unsigned quota = cgroups_cpus("");
+    unsigned quota = cgroups_read("").cpus;
     n = n < quota ? n : quota;
     return n < n_workers ? n : n_workers;
 }
