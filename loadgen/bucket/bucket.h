@@ -78,10 +78,9 @@ struct control {
 };
 
 /* `g` is borrowed; `tick` is called while a request lasts, as by crew_run. On failure nothing is
- * left to free. */
+ * left to free; else crew_fini frees c->crew. */
 bool control_init(struct control *c, struct engine *g, int (*tick)(void *ctx), void *ctx,
                   struct err *e);
-void control_fini(struct control *c);
 
 /* Does `op`. Retries for up to give_up_ns if a server is overloaded or closes the connection.
  * False: *e has the first error and the last; if r->status is 0, none of the servers answered.

@@ -51,11 +51,6 @@ bool control_init(struct control *c, struct engine *g, int (*tick)(void *ctx), v
     return crew_init(&c->crew, g, NULL, 1, CONTROL_THREAD, 1, e);
 }
 
-void control_fini(struct control *c)
-{
-    crew_fini(&c->crew);
-}
-
 bool control_run(struct control *c, const struct s3op *op, struct worker_result *r, struct err *e)
 {
     size_t n_hosts = c->crew.engine->hosts.n;

@@ -220,7 +220,7 @@ static int clean(const struct cli_args *args, void *options)
         (snprintf(key, sizeof key, "s3load-%s/", o->wanted_id) != OPTIONS_ROOT_LENGTH ||
          !bucket_is_run(key)))
         return cli_wrong_usage(args, "--run: '%s' is no id of a run", o->wanted_id);
-    return bench_main_with(args, options, clean_bucket);
+    return bench_main(args, options);
 }
 
 const struct cli_command cmd_clean = {
@@ -241,6 +241,6 @@ const struct cli_command cmd_clean = {
     COMMAND_EXAMPLES({"s3load clean --dry-run", "what killed runs have left"},
                      {"s3load clean --older-than 1h --prefix tests/", "delete it, if it is older"}),
     COMMAND_DEFAULTS(.request.older_than_ns = 24 * 3600 * NS_PER_S),
-    .ctx = &(const struct workload){.prepares = false},
+    .ctx = &(const struct workload){.instead = clean_bucket},
     .run = clean,
 };

@@ -142,21 +142,6 @@ static int end_of(pid_t pid)
     return pid < 0 ? EXIT_FAILED : WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* Runs this program without output: the result is in its capture. Returns its exit status. */
-static int run_self(char *const *words)
-{
-    pid_t pid = start_child();
-
-    if (pid == 0) {
-        int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
-        if (null >= 0)
-            dup2(null, STDOUT_FILENO);
-        execv("/proc/self/exe", words);
-        _exit(127);
-    }
-    return end_of(pid);
-}
-
 /* ---- The runs ---- */
 
 static const struct cli_command *const commands[] = {PROGRAMS_S3LOAD(PROGRAMS_ADDRESS) NULL};
@@ -339,7 +324,16 @@ static int run_one(const struct repeated *x, char *path, char *options)
     words[n++] = "--json"; /* no report of each run */
     words[n++] = x->o->quiet ? "--quiet" : NULL;
     words[n] = NULL;
-    return run_self(words);
+    pid_t pid = start_child();
+    if (pid == 0) {
+        /* The result is in the capture. */
+        int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+        if (null >= 0)
+            dup2(null, STDOUT_FILENO);
+        execv("/proc/self/exe", words);
+        _exit(127);
+    }
+    return end_of(pid);
 }
 
 /* ---- Hooks ---- */

@@ -98,6 +98,6 @@ void engine_fini(struct engine *g)
     free(g->host);
     names_close(g->names);
     SSL_CTX_free(g->conn_style.context);
-    payload_fini(&g->payload);
+    free(g->payload.words);
     hosts_fini(&g->hosts);
 }

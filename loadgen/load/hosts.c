@@ -17,13 +17,8 @@
 /* The most digits of the bounds of a range. Ports and parts of addresses need five. */
 #define BOUND_DIGITS 9
 
-/* True for characters of registered names, of addresses, and (in_brackets) of IPv6 addresses with a
- * zone. */
-static bool name_char(char c, bool in_brackets)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '.' || c == '_' || (in_brackets && (c == ':' || c == '%'));
-}
+/* The characters of registered names and of addresses. */
+#define NAME_CHARS "-._0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 static size_t n_digits(const char *s)
 {
@@ -53,8 +48,8 @@ static bool check_name(const char *name, struct err *e)
 
     if (strstr(name, "://") != NULL)
         return err_set(e, "host '%s': host:port is wanted, not a URL (https is --tls)", name);
-    while (name_char(*p, brackets))
-        p++;
+    /* In brackets are addresses of IPv6, which may have a zone. */
+    p += strspn(p, brackets ? NAME_CHARS ":%" : NAME_CHARS);
     if (!brackets && strchr(name, ':') != strrchr(name, ':'))
         return err_set(e, "host '%s': an address of IPv6 has brackets: [::1]:9000", name);
     if (p == start)
@@ -286,7 +281,8 @@ bool hosts_resolve(struct hosts *h, bool tls, struct rng *rng, struct err *e)
 
 /* Chooses the host of the next request, the next in turn or the best one. Candidates have an idle
  * connection or, with may_connect, may be connected to. */
-static size_t choose(struct hosts *h, struct conn *const *idle, bool may_connect, int64_t now_ns)
+static size_t choose(struct hosts *h, const struct conn_list *idle, bool may_connect,
+                     int64_t now_ns)
 {
     size_t best = HOSTS_NONE;
     /* Mostly the first one can be used, and no search is needed. */
@@ -294,8 +290,8 @@ static size_t choose(struct hosts *h, struct conn *const *idle, bool may_connect
     size_t i = weighed ? h->host[0].heap : h->next;
 
     for (size_t tried = 0; tried < h->n; tried++, i = i + 1 < h->n ? i + 1 : 0) {
-        bool is_usable =
-            (idle != NULL && idle[i] != NULL) || (may_connect && h->host[i].retry_ns <= now_ns);
+        bool is_usable = (idle != NULL && !LIST_EMPTY(&idle[i])) ||
+                         (may_connect && h->host[i].retry_ns <= now_ns);
         if (!is_usable || (best != HOSTS_NONE && !better(&h->host[i], &h->host[best])))
             continue;
         best = i;
@@ -307,7 +303,7 @@ static size_t choose(struct hosts *h, struct conn *const *idle, bool may_connect
     return best;
 }
 
-size_t hosts_pick(struct hosts *h, struct conn *const *idle, bool may_connect, int64_t now_ns)
+size_t hosts_pick(struct hosts *h, const struct conn_list *idle, bool may_connect, int64_t now_ns)
 {
     if (h->n == 1 && may_connect && atomic_load_explicit(&h->n_failing, memory_order_relaxed) == 0)
         return 0;
@@ -318,7 +314,7 @@ size_t hosts_pick(struct hosts *h, struct conn *const *idle, bool may_connect, i
         settle(h, i);
         /* Let only this request try to connect. If its end is not reported, others may try after
          * try_ns. */
-        if (h->host[i].retry_ns != 0 && (idle == NULL || idle[i] == NULL))
+        if (h->host[i].retry_ns != 0 && (idle == NULL || LIST_EMPTY(&idle[i])))
             h->host[i].retry_ns = now_ns + h->try_ns;
     }
     pthread_mutex_unlock(&h->lock);

@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <sys/queue.h>
 
 /* The hosts of --host, and the choice of a host for each request. */
 
@@ -69,11 +70,11 @@ void hosts_deal(struct hosts *h, size_t rank, size_t n_ranks);
 void hosts_fini(struct hosts *h);
 
 /* Chooses the host of a request that begins at now_ns (any monotonic clock), and counts the request
- * as running there. Returns an index into h->host, or HOSTS_NONE. A host with idle[i] != NULL, an
- * idle connection of the caller, can always be chosen (idle may be NULL). Other hosts need
+ * as running there. Returns an index into h->host, or HOSTS_NONE. A host with an idle connection of
+ * the caller, in idle[i], can always be chosen (idle may be NULL). Other hosts need
  * may_connect and, after a failure, must be due for a retry. Any thread may call this and the
  * functions below. */
-size_t hosts_pick(struct hosts *h, struct conn *const *idle, bool may_connect, int64_t now_ns);
+size_t hosts_pick(struct hosts *h, const struct conn_list *idle, bool may_connect, int64_t now_ns);
 
 /* Reports that a request to host i ended. */
 void hosts_release(struct hosts *h, size_t i, int64_t now_ns);
@@ -97,9 +98,8 @@ struct payload {
     uint64_t *words; /* one block of random numbers */
 };
 
-/* Makes the block. Returns false if out of memory. */
+/* Makes the block, which the caller frees. Returns false if out of memory. */
 bool payload_init(struct payload *p, struct err *e);
-void payload_fini(struct payload *p);
 
 /* Writes bytes offset .. offset + n - 1 of the object with this seed to buf. */
 void payload_fill(const struct payload *p, uint64_t seed, uint64_t offset, void *buf, size_t n);
@@ -320,14 +320,14 @@ struct worker;
 struct pool {
     struct engine *engine;
     struct conn_dialer dialer;
-    struct conn **idle;                /* by host: a list, most recently used first */
+    struct conn_list *idle;            /* by host, most recently used first */
     SSL_SESSION **sessions;            /* by host: the latest TLS session; NULL: none */
     size_t n_idle, n_idle_max, n_open; /* connections; idle ones at most; all */
     bool looks;         /* check idle connections before use: a server has closed one */
     int64_t connect_ns; /* do not connect before: this machine failed to; 0: no failure */
-    struct conn *connecting;
-    int64_t check_ns;  /* when to look for those that take too long */
-    struct conn *dead; /* freed once no event can refer to them */
+    struct conn_list connecting;
+    int64_t check_ns;      /* when to look for those that take too long */
+    struct conn_list dead; /* freed once no event can refer to them */
 
     /* Other threads read these. */
     atomic_int_fast64_t n_connecting, n_connects;
@@ -365,43 +365,15 @@ void pool_free_dead(struct pool *p);
 
 /* The waiting workers of a loop. They wait for the next turn, for a request's due time, for an
  * object or a host, or for an answer. */
-
+STAILQ_HEAD(worker_list, worker);
 struct queue {
-    struct worker *again; /* workers to run in the next turn, in order */
-    struct worker **again_end;
-    struct worker *waiting; /* sorted by due_ns */
-    struct worker **waiting_end;
-    struct worker *parked;
-    int64_t parked_due_ns; /* when parked workers try again */
-    int64_t timeout_ns;    /* not later than the first deadline of a request */
-    unsigned n_active;     /* workers that have not ended */
+    struct worker_list again;   /* workers to run in the next turn, in order */
+    struct worker_list waiting; /* sorted by due_ns */
+    struct worker_list parked;  /* until an object or a host may be available */
+    int64_t parked_due_ns;      /* when parked workers try again */
+    int64_t timeout_ns;         /* not later than the first deadline of a request */
+    unsigned n_active;          /* workers that have not ended */
 };
-
-void queue_init(struct queue *q);
-
-/* Lets the worker run in the next turn. */
-void queue_again(struct queue *q, struct worker *w);
-
-/* Lets the worker wait until its due_ns, which must not be before those of other waiting workers.
- */
-void queue_wait(struct queue *q, struct worker *w);
-
-/* Lets the worker wait until an object or a host may be available. */
-void queue_park(struct queue *q, struct worker *w);
-
-/* Sets the time at which the worker's request fails. */
-void queue_set_deadline(struct queue *q, struct worker *w, int64_t deadline_ns);
-
-/* Remove and return the next worker that asked to run again; the next one due by now_ns. NULL:
- * none. */
-struct worker *queue_next(struct queue *q);
-struct worker *queue_due(struct queue *q, int64_t now_ns);
-
-/* Removes all parked workers and returns them as a list linked by `next`. */
-struct worker *queue_unpark(struct queue *q);
-
-/* Returns when the first worker is due; 0: now. */
-int64_t queue_due_ns(const struct queue *q);
 
 /* The event loop of one thread. It runs workers when epoll reports events of their connections. */
 
@@ -445,7 +417,7 @@ struct loop_stop {
 
 struct loop {
     int epoll;
-    int wake; /* eventfd that wakes the loop */
+    int wake; /* eventfd that wakes the loop, so that it looks at engine.stop */
     struct worker *workers;
     unsigned n_workers;
     int64_t turned_ns; /* the time at the last turn */
@@ -457,6 +429,8 @@ struct loop {
     /* Used by the workers. */
     struct engine *engine;
     struct phase *phase; /* set by the crew; borrowed */
+    struct crew *crew;   /* set by the crew, with the thread that runs the phase */
+    pthread_t thread;
     struct pool pool;
     struct queue queue;
     struct date_bracket *dates; /* by host */
@@ -485,13 +459,6 @@ struct loop {
  * nothing. */
 bool loop_init(struct loop *l, struct engine *g, unsigned index, struct recorder *recorder,
                uint32_t first_thread, unsigned n_workers, struct err *e);
-void loop_fini(struct loop *l);
-
-/* Runs l->phase until all workers have ended. If it fails, l->error says why. */
-void loop_run(struct loop *l);
-
-/* Wakes a sleeping loop so that it looks at engine.stop. Any thread may call it. */
-void loop_wake(struct loop *l);
 
 /* A worker runs one request at a time, and is one `thread` of the capture. Several workers share a
  * loop. A request's time begins when the request is sent, or when its connection is begun, and ends
@@ -572,8 +539,8 @@ struct worker {
 
     /* Used by the queue. */
     enum worker_state state;
-    struct worker *next; /* in the list of waiting or of parked workers */
-    struct worker *next_again;
+    STAILQ_ENTRY(worker) next; /* in the list of waiting or of parked workers */
+    STAILQ_ENTRY(worker) next_again;
     bool queued;         /* will run again in the loop's next turn */
     int64_t due_ns;      /* open loop only */
     int64_t deadline_ns; /* when the current request fails */
@@ -607,6 +574,9 @@ void worker_fini(struct worker *w);
 
 /* Takes requests until one must wait for something. */
 void worker_run(struct worker *w);
+
+/* Lets the worker run in the next turn of its loop. */
+void worker_again(struct worker *w);
 
 /* The loop calls these: the connection is established or has failed; it is readable or writable;
  * there is more to digest. */
@@ -653,13 +623,6 @@ bool answer_set_error(struct worker *w, const char *fmt, ...) __attribute__((for
 static inline struct pages *answer_pages(struct worker *w)
 {
     return w->op.pages != NULL ? w->op.pages : &w->pages;
-}
-
-/* True if a request is in flight. */
-static inline bool worker_in_flight(const struct worker *w)
-{
-    return w->state == WORKER_CONNECTING || w->state == WORKER_SENDING ||
-           w->state == WORKER_RECEIVING;
 }
 
 /* The event loops of a run. Each has a thread while a phase lasts. */

@@ -5,6 +5,7 @@
 #include "loadgen/util/util.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -38,7 +39,7 @@ static void after_connecting(struct loop *l, struct conn *c)
         pool_connected(&l->pool, c);
     worker_on_connected(w);
     if (w->state == WORKER_IDLE)
-        queue_again(&l->queue, w);
+        worker_again(w);
 }
 
 /* Lets libcurl connect; for `event` see conn_dialer_act. */
@@ -70,7 +71,7 @@ static void on_event(struct loop *l, const struct epoll_event *event)
         worker_on_event(w, (event->events & ~(uint32_t)EPOLLOUT) != 0,
                         (event->events & EPOLLOUT) != 0);
         if (w->state == WORKER_IDLE)
-            queue_again(&l->queue, w);
+            worker_again(w);
     }
 }
 
@@ -82,8 +83,12 @@ static void run_again(struct queue *q)
 {
     struct worker *last = NULL;
 
-    for (int i = 0; i < BEGUN_MAX && q->again != NULL && q->again != last; i++) {
-        struct worker *w = queue_next(q);
+    for (int i = 0; i < BEGUN_MAX; i++) {
+        struct worker *w = STAILQ_FIRST(&q->again);
+        if (w == NULL || w == last)
+            break;
+        STAILQ_REMOVE_HEAD(&q->again, next_again);
+        w->queued = false;
         if (w->state == WORKER_PREPARING)
             worker_prepare(w);
         else if (w->state == WORKER_SENDING || w->state == WORKER_RECEIVING)
@@ -96,14 +101,21 @@ static void run_again(struct queue *q)
 
 static void run_due(struct queue *q, int64_t now_ns)
 {
-    for (struct worker *w; (w = queue_due(q, now_ns)) != NULL;)
+    for (struct worker *w; (w = STAILQ_FIRST(&q->waiting)) != NULL && w->due_ns <= now_ns;) {
+        STAILQ_REMOVE_HEAD(&q->waiting, next);
+        w->state = WORKER_IDLE;
         worker_run(w);
+    }
 }
 
 static void run_parked(struct queue *q)
 {
-    for (struct worker *w = queue_unpark(q), *next; w != NULL; w = next) {
-        next = w->next;
+    struct worker_list all = STAILQ_HEAD_INITIALIZER(all);
+
+    STAILQ_CONCAT(&all, &q->parked);
+    for (struct worker *w; (w = STAILQ_FIRST(&all)) != NULL;) {
+        STAILQ_REMOVE_HEAD(&all, next);
+        w->state = WORKER_IDLE;
         worker_run(w);
     }
 }
@@ -115,11 +127,17 @@ static void run_connecting(struct loop *l, int64_t now_ns)
     if (l->pool.check_ns > now_ns)
         return;
     l->pool.check_ns = now_ns + CHECK_NS;
-    for (struct conn *c = l->pool.connecting, *next; c != NULL; c = next) {
-        next = c->next;
+    for (struct conn *c = LIST_FIRST(&l->pool.connecting), *next; c != NULL; c = next) {
+        next = LIST_NEXT(c, link);
         conn_on_timer(c, now_ns);
         after_connecting(l, c);
     }
+}
+
+static bool in_flight(const struct worker *w)
+{
+    return w->state == WORKER_CONNECTING || w->state == WORKER_SENDING ||
+           w->state == WORKER_RECEIVING;
 }
 
 static void fail_late(struct loop *l, int64_t now_ns)
@@ -133,7 +151,7 @@ static void fail_late(struct loop *l, int64_t now_ns)
     q->timeout_ns = CLOCK_NEVER;
     for (unsigned i = 0; i < l->n_workers; i++) {
         struct worker *w = &l->workers[i];
-        if (!worker_in_flight(w))
+        if (!in_flight(w))
             continue;
         if (w->deadline_ns <= now_ns) {
             if (w->state == WORKER_CONNECTING)
@@ -154,7 +172,7 @@ static void act_on_stop(struct loop *l, int stop)
     run_due(&l->queue, CLOCK_NEVER);
     run_parked(&l->queue);
     for (unsigned i = 0; stop == ENGINE_ABORT && i < l->n_workers; i++) {
-        if (worker_in_flight(&l->workers[i])) {
+        if (in_flight(&l->workers[i])) {
             worker_fail(&l->workers[i], "interrupted");
             worker_run(&l->workers[i]);
         }
@@ -173,11 +191,19 @@ static void count_seldom(struct loop *l, int64_t now_ns)
     pool_count_idle(&l->pool);
 }
 
+/* Returns when there is something to do; 0: now. */
 static int64_t next_due_ns(const struct loop *l)
 {
-    int64_t due_ns = int64_min(queue_due_ns(&l->queue), l->pool.dialer.due_ns);
+    const struct queue *q = &l->queue;
+    int64_t due_ns = int64_min(q->timeout_ns, l->pool.dialer.due_ns);
 
-    if (l->pool.connecting != NULL)
+    if (!STAILQ_EMPTY(&q->again))
+        return 0;
+    if (!STAILQ_EMPTY(&q->waiting))
+        due_ns = int64_min(due_ns, STAILQ_FIRST(&q->waiting)->due_ns);
+    if (!STAILQ_EMPTY(&q->parked))
+        due_ns = int64_min(due_ns, q->parked_due_ns);
+    if (!LIST_EMPTY(&l->pool.connecting))
         due_ns = int64_min(due_ns, l->pool.check_ns);
     return l->recording ? int64_min(due_ns, recorder_due_ns(&l->port)) : due_ns;
 }
@@ -216,7 +242,7 @@ static void turn(struct loop *l)
     int stop = atomic_load_explicit(&l->engine->stop, memory_order_relaxed);
     run_again(&l->queue);
     run_due(&l->queue, now_ns);
-    if (l->queue.parked != NULL && l->queue.parked_due_ns <= now_ns)
+    if (!STAILQ_EMPTY(&l->queue.parked) && l->queue.parked_due_ns <= now_ns)
         run_parked(&l->queue);
     run_connecting(l, now_ns);
     if (l->queue.timeout_ns <= now_ns)
@@ -247,7 +273,7 @@ static void ask_for_short_slices(void)
     syscall(SYS_sched_setattr, 0, &attributes, 0);
 }
 
-void loop_run(struct loop *l)
+static void run(struct loop *l)
 {
     ask_for_short_slices();
     l->queue.n_active = l->n_workers;
@@ -259,11 +285,12 @@ void loop_run(struct loop *l)
         l->workers[i].card = -1;
         l->workers[i].has_op = false;
         l->workers[i].has_ticket = false;
-        queue_again(&l->queue, &l->workers[i]);
+        worker_again(&l->workers[i]);
     }
     while (l->queue.n_active > 0) {
         turn(l);
-        atomic_store_explicit(&l->cpu_ns, clock_thread_cpu_ns(), memory_order_relaxed);
+        atomic_store_explicit(&l->cpu_ns, clock_read_ns(CLOCK_THREAD_CPUTIME_ID),
+                              memory_order_relaxed);
     }
     count_seldom(l, clock_now_ns());
     if (l->recording)
@@ -273,11 +300,6 @@ void loop_run(struct loop *l)
     while (l->phase->closes && pool_drop_idle(&l->pool))
         ;
     pool_free_dead(&l->pool);
-}
-
-void loop_wake(struct loop *l)
-{
-    eventfd_write(l->wake, 1);
 }
 
 /* ---- Start and end ---- */
@@ -294,13 +316,34 @@ static void use_huge_pages(void *memory, size_t n)
         madvise((void *)from, to - from, MADV_HUGEPAGE);
 }
 
+static void fini(struct loop *l)
+{
+    for (unsigned i = 0; i < l->n_workers; i++)
+        worker_fini(&l->workers[i]);
+    pool_fini(&l->pool);
+    sigv4_fini(&l->signer);
+    EVP_MD_free(l->md5);
+    free(l->workers);
+    free(l->dates);
+    free(l->buf);
+    secret_free(l->head);
+    secret_free(l->out);
+    if (l->wake >= 0)
+        close(l->wake);
+    if (l->epoll >= 0)
+        close(l->epoll);
+    *l = (struct loop){.epoll = -1, .wake = -1};
+}
+
 bool loop_init(struct loop *l, struct engine *g, unsigned index, struct recorder *recorder,
                uint32_t first_thread, unsigned n_workers, struct err *e)
 {
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = l};
 
     *l = (struct loop){.engine = g, .recording = recorder != NULL};
-    queue_init(&l->queue);
+    STAILQ_INIT(&l->queue.again);
+    STAILQ_INIT(&l->queue.waiting);
+    STAILQ_INIT(&l->queue.parked);
     if (recorder != NULL)
         recorder_port_init(&l->port, recorder, index);
     l->epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -326,25 +369,129 @@ bool loop_init(struct loop *l, struct engine *g, unsigned index, struct recorder
     for (; ok && l->n_workers < n_workers; l->n_workers++)
         ok = worker_init(&l->workers[l->n_workers], l, first_thread + l->n_workers, e);
     if (!ok)
-        loop_fini(l);
+        fini(l);
     return ok;
 }
 
-void loop_fini(struct loop *l)
+/* ---- The crew ---- */
+
+unsigned crew_n_loops(unsigned n_workers, unsigned n_threads)
 {
-    for (unsigned i = 0; i < l->n_workers; i++)
-        worker_fini(&l->workers[i]);
-    pool_fini(&l->pool);
-    sigv4_fini(&l->signer);
-    EVP_MD_free(l->md5);
-    free(l->workers);
-    free(l->dates);
-    free(l->buf);
-    secret_free(l->head);
-    secret_free(l->out);
-    if (l->wake >= 0)
-        close(l->wake);
-    if (l->epoll >= 0)
-        close(l->epoll);
-    *l = (struct loop){.epoll = -1, .wake = -1};
+    cpu_set_t cpus;
+    unsigned n = 1;
+
+    if (n_threads > 0)
+        return n_threads < n_workers ? n_threads : n_workers;
+    if (sched_getaffinity(0, sizeof cpus, &cpus) == 0)
+        n = (unsigned)CPU_COUNT(&cpus);
+    unsigned quota = cgroups_read("").cpus;
+    n = n < quota ? n : quota;
+    return n < n_workers ? n : n_workers;
+}
+
+bool crew_init(struct crew *c, struct engine *g, struct recorder *recorder, unsigned n_loops,
+               uint32_t first_thread, unsigned n_workers, struct err *e)
+{
+    *c = (struct crew){.engine = g};
+    if (!mem_cleared(&c->loops, n_loops, e))
+        return false;
+    for (; c->n_loops < n_loops; c->n_loops++) {
+        unsigned i = c->n_loops;
+        unsigned n = n_workers / n_loops + (i < n_workers % n_loops);
+
+        if (!loop_init(&c->loops[i], g, i, recorder, first_thread, n, e)) {
+            crew_fini(c);
+            return false;
+        }
+        first_thread += n;
+    }
+    return true;
+}
+
+void crew_fini(struct crew *c)
+{
+    for (unsigned i = 0; i < c->n_loops; i++)
+        fini(&c->loops[i]);
+    free(c->loops);
+    *c = (struct crew){0};
+}
+
+void crew_record(struct crew *c, bool on)
+{
+    for (unsigned i = 0; i < c->n_loops; i++)
+        c->loops[i].recording = on;
+}
+
+void crew_stop(struct crew *c, enum engine_stop stop)
+{
+    engine_set_stop(c->engine, stop);
+    for (unsigned i = 0; i < c->n_loops; i++)
+        eventfd_write(c->loops[i].wake, 1);
+    eventfd_write(c->engine->event, 1);
+}
+
+static void *run_loop(void *user)
+{
+    struct loop *l = user;
+
+    run(l);
+    atomic_fetch_sub(&l->crew->n_busy, 1);
+    eventfd_write(l->engine->event, 1);
+    return NULL;
+}
+
+bool crew_run(struct crew *c, struct phase *phase, int (*tick)(void *ctx), void *ctx, struct err *e)
+{
+    unsigned n = 0;
+    bool ok = true;
+
+    atomic_store(&c->n_busy, 0);
+    for (; ok && n < c->n_loops; n++) {
+        struct loop *l = &c->loops[n];
+        l->crew = c;
+        l->phase = phase;
+        atomic_store(&l->cpu_ns, 0);
+        atomic_fetch_add(&c->n_busy, 1);
+        int failed = pthread_create(&l->thread, NULL, run_loop, l);
+        if (failed != 0) {
+            atomic_fetch_sub(&c->n_busy, 1);
+            ok = err_errno(e, failed, "cannot start a thread");
+            crew_stop(c, ENGINE_ABORT);
+            break;
+        }
+    }
+    for (int wait_ms = 0; atomic_load(&c->n_busy) > 0; wait_ms = tick(ctx)) {
+        struct pollfd p = {.fd = c->engine->event, .events = POLLIN};
+        eventfd_t value;
+
+        if (poll(&p, 1, wait_ms) > 0)
+            eventfd_read(c->engine->event, &value);
+    }
+    for (unsigned i = 0; i < n; i++) {
+        pthread_join(c->loops[i].thread, NULL);
+        const char *why = c->loops[i].error.msg;
+        ok = ok && (*why == '\0' || err_set(e, "%s", why));
+    }
+    return ok;
+}
+
+struct crew_counts crew_counts(const struct crew *c)
+{
+    struct crew_counts n = {0};
+
+    for (unsigned i = 0; i < c->n_loops; i++) {
+        const struct loop *l = &c->loops[i];
+
+        n.n_connected -= atomic_load_explicit(&l->pool.n_connecting, memory_order_relaxed);
+        n.n_running += atomic_load_explicit(&l->n_running, memory_order_relaxed);
+        n.n_connects += atomic_load_explicit(&l->pool.n_connects, memory_order_relaxed);
+        n.n_retransmits += atomic_load_explicit(&l->pool.n_retransmits, memory_order_relaxed);
+        n.n_resent += atomic_load_explicit(&l->n_resent, memory_order_relaxed);
+        n.waited_ns += atomic_load_explicit(&l->waited_ns, memory_order_relaxed);
+        n.digest_ns += atomic_load_explicit(&l->digest_ns, memory_order_relaxed);
+        n.most_cpu_ns =
+            int64_max(n.most_cpu_ns, atomic_load_explicit(&l->cpu_ns, memory_order_relaxed));
+    }
+    n.n_connected += n.n_running;
+    return n;
 }

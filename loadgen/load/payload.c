@@ -27,12 +27,6 @@ bool payload_init(struct payload *p, struct err *e)
     return true;
 }
 
-void payload_fini(struct payload *p)
-{
-    free(p->words);
-    p->words = NULL;
-}
-
 uint64_t payload_seed(uint64_t run_seed, uint64_t id)
 {
     return splitmix_spread(splitmix_spread(run_seed) + id * SPLITMIX_STEP);

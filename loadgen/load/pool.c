@@ -19,22 +19,6 @@ bool pool_init(struct pool *p, struct engine *g, int epoll, unsigned n_workers, 
            conn_dialer_init(&p->dialer, &g->conn_style, epoll, e);
 }
 
-static void push(struct conn **list, struct conn *c)
-{
-    c->next = *list;
-    c->link = list;
-    if (c->next != NULL)
-        c->next->link = &c->next;
-    *list = c;
-}
-
-static void unlink_conn(const struct conn *c)
-{
-    *c->link = c->next;
-    if (c->next != NULL)
-        c->next->link = c->link;
-}
-
 void pool_count_retransmits(struct pool *p, struct conn *c)
 {
     engine_count(&p->n_retransmits, conn_new_retransmits(c));
@@ -42,9 +26,11 @@ void pool_count_retransmits(struct pool *p, struct conn *c)
 
 void pool_count_idle(struct pool *p)
 {
+    struct conn *c;
+
     for (size_t i = 0; i < p->engine->hosts.n; i++)
-        for (struct conn *c = p->idle[i]; c != NULL; c = c->next)
-            pool_count_retransmits(p, c);
+        LIST_FOREACH(c, &p->idle[i], link)
+    pool_count_retransmits(p, c);
 }
 
 static void bury(struct pool *p, struct conn *c)
@@ -52,28 +38,25 @@ static void bury(struct pool *p, struct conn *c)
     pool_count_retransmits(p, c);
     conn_close(c);
     c->user = NULL;
-    push(&p->dead, c);
+    LIST_INSERT_HEAD(&p->dead, c, link);
     p->n_open--;
 }
 
 void pool_free_dead(struct pool *p)
 {
-    while (p->dead != NULL) {
-        struct conn *c = p->dead;
-        p->dead = c->next;
-        conn_free(c);
+    for (struct conn *c; (c = LIST_FIRST(&p->dead)) != NULL;) {
+        LIST_REMOVE(c, link);
+        free(c);
     }
 }
 
 void pool_fini(struct pool *p)
 {
-    for (size_t i = 0; p->idle != NULL && i < p->engine->hosts.n; i++) {
-        while (p->idle[i] != NULL) {
-            struct conn *c = p->idle[i];
-            unlink_conn(c);
+    for (size_t i = 0; p->idle != NULL && i < p->engine->hosts.n; i++)
+        for (struct conn *c; (c = LIST_FIRST(&p->idle[i])) != NULL;) {
+            LIST_REMOVE(c, link);
             bury(p, c);
         }
-    }
     pool_free_dead(p);
     conn_dialer_fini(&p->dialer);
     for (size_t i = 0; p->sessions != NULL && i < p->engine->hosts.n; i++)
@@ -87,8 +70,8 @@ struct conn *pool_take(struct pool *p, struct worker *user, uint32_t host, bool 
 {
     struct conn *c = NULL;
 
-    while (!fresh && (c = p->idle[host]) != NULL) {
-        unlink_conn(c);
+    while (!fresh && (c = LIST_FIRST(&p->idle[host])) != NULL) {
+        LIST_REMOVE(c, link);
         p->n_idle--;
         if (!p->looks || conn_is_alive(c)) {
             c->user = user;
@@ -113,7 +96,7 @@ struct conn *pool_take(struct pool *p, struct worker *user, uint32_t host, bool 
     engine_count(&p->n_connects, 1);
     engine_count(&p->n_connecting, 1);
     c->user = user;
-    push(&p->connecting, c);
+    LIST_INSERT_HEAD(&p->connecting, c, link);
     return c;
 }
 
@@ -122,15 +105,15 @@ bool pool_drop_idle(struct pool *p)
     struct conn *oldest = NULL;
 
     for (size_t i = 0; p->n_idle > 0 && i < p->engine->hosts.n; i++) {
-        struct conn *last = p->idle[i];
-        while (last != NULL && last->next != NULL)
-            last = last->next;
+        struct conn *last = LIST_FIRST(&p->idle[i]);
+        while (last != NULL && LIST_NEXT(last, link) != NULL)
+            last = LIST_NEXT(last, link);
         if (last != NULL && (oldest == NULL || last->idle_since_ns < oldest->idle_since_ns))
             oldest = last;
     }
     if (oldest == NULL)
         return false;
-    unlink_conn(oldest);
+    LIST_REMOVE(oldest, link);
     p->n_idle--;
     bury(p, oldest);
     return true;
@@ -138,7 +121,7 @@ bool pool_drop_idle(struct pool *p)
 
 static void end_connecting(struct pool *p, struct conn *c)
 {
-    unlink_conn(c);
+    LIST_REMOVE(c, link);
     engine_count(&p->n_connecting, -1);
 }
 
@@ -152,7 +135,7 @@ void pool_look(struct pool *p, struct conn *c)
 {
     if (c->state != CONN_READY || conn_is_alive(c))
         return;
-    unlink_conn(c);
+    LIST_REMOVE(c, link);
     p->n_idle--;
     p->looks = true;
     bury(p, c);
@@ -164,13 +147,14 @@ void pool_give(struct pool *p, struct conn *c, bool keep, int64_t now_ns)
         end_connecting(p, c);
     /* A TLS connection may hold bytes already read from the socket, such as a close_notify: epoll
      * does not report them. */
-    if (!keep || c->state != CONN_READY || (conn_has_more(c) && !conn_is_alive(c))) {
+    if (!keep || c->state != CONN_READY ||
+        (c->wire->buffers && SSL_has_pending(c->ssl) && !conn_is_alive(c))) {
         bury(p, c);
         return;
     }
     c->user = NULL;
     c->idle_since_ns = now_ns;
-    push(&p->idle[c->host], c);
+    LIST_INSERT_HEAD(&p->idle[c->host], c, link);
     if (++p->n_idle > p->n_idle_max)
         pool_drop_idle(p);
 }

@@ -43,7 +43,7 @@ static size_t row_bytes(const struct row *row)
 }
 
 struct recorder_batch {
-    struct recorder_batch *next;
+    STAILQ_ENTRY(recorder_batch) next;
     unsigned loop;
     int64_t until_ns, first_start_ns;
     size_t n;
@@ -69,8 +69,7 @@ struct recorder {
     pthread_mutex_t lock;
     pthread_cond_t filled;  /* a batch is in the queue, or none will follow */
     pthread_cond_t emptied; /* a batch is free, or the queue is empty */
-    struct recorder_batch *queue, **queue_end;
-    struct recorder_batch *free;
+    STAILQ_HEAD(, recorder_batch) queue, free;
     char *comment; /* to be written; NULL: none */
     bool closing, busy;
     struct recorder_state state;
@@ -95,15 +94,15 @@ struct recorder {
 static struct recorder_batch *take_free(struct recorder *r)
 {
     pthread_mutex_lock(&r->lock);
-    if (r->free == NULL) {
+    if (STAILQ_EMPTY(&r->free)) {
         int64_t from_ns = clock_now_ns();
-        while (r->free == NULL)
+        while (STAILQ_EMPTY(&r->free))
             pthread_cond_wait(&r->emptied, &r->lock);
         r->state.n_waits++;
         r->state.waits_ns += clock_now_ns() - from_ns;
     }
-    struct recorder_batch *b = r->free;
-    r->free = b->next;
+    struct recorder_batch *b = STAILQ_FIRST(&r->free);
+    STAILQ_REMOVE_HEAD(&r->free, next);
     pthread_mutex_unlock(&r->lock);
     b->n = 0;
     return b;
@@ -111,11 +110,9 @@ static struct recorder_batch *take_free(struct recorder *r)
 
 static void hand_over(struct recorder *r, struct recorder_batch *b)
 {
-    b->next = NULL;
     pthread_mutex_lock(&r->lock);
-    bool was_empty = r->queue == NULL;
-    *r->queue_end = b;
-    r->queue_end = &b->next;
+    bool was_empty = STAILQ_EMPTY(&r->queue);
+    STAILQ_INSERT_TAIL(&r->queue, b, next);
     if (was_empty)
         pthread_cond_signal(&r->filled);
     pthread_mutex_unlock(&r->lock);
@@ -383,21 +380,19 @@ static void *writer(void *user)
     if (nice(WRITER_NICE) == -1)
         errno = 0;
     pthread_mutex_lock(&r->lock);
-    while (r->queue != NULL || r->comment != NULL || !r->closing) {
-        struct recorder_batch *b = r->queue;
+    while (!STAILQ_EMPTY(&r->queue) || r->comment != NULL || !r->closing) {
+        struct recorder_batch *b = STAILQ_FIRST(&r->queue);
         char *comment = r->comment;
 
         r->comment = NULL;
         if (b == NULL && comment == NULL) {
             r->busy = false;
-            r->state.cpu_ns = clock_thread_cpu_ns();
+            r->state.cpu_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
             pthread_cond_broadcast(&r->emptied);
             if (clock_now_ns() < due_ns)
                 clock_cond_wait(&r->filled, &r->lock, due_ns);
         } else if (b != NULL) {
-            r->queue = b->next;
-            if (r->queue == NULL)
-                r->queue_end = &r->queue;
+            STAILQ_REMOVE_HEAD(&r->queue, next);
         }
         r->busy = true;
         pthread_mutex_unlock(&r->lock);
@@ -408,13 +403,12 @@ static void *writer(void *user)
         due_ns = end_frame(r, false);
         pthread_mutex_lock(&r->lock);
         if (b != NULL) {
-            b->next = r->free;
-            r->free = b;
+            STAILQ_INSERT_HEAD(&r->free, b, next);
             pthread_cond_signal(&r->emptied);
         }
     }
     r->busy = false;
-    r->state.cpu_ns = clock_thread_cpu_ns();
+    r->state.cpu_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
     pthread_cond_broadcast(&r->emptied);
     pthread_mutex_unlock(&r->lock);
     end_frame(r, true);
@@ -445,10 +439,8 @@ static bool init_batches(struct recorder *r, struct err *e)
 
     if (!mem_cleared(&r->batches, n, e))
         return false;
-    for (size_t i = 0; i < n; i++) {
-        r->batches[i].next = r->free;
-        r->free = &r->batches[i];
-    }
+    for (size_t i = 0; i < n; i++)
+        STAILQ_INSERT_HEAD(&r->free, &r->batches[i], next);
     return true;
 }
 
@@ -459,7 +451,8 @@ struct recorder *recorder_open(const struct recorder_options *options, struct er
     if (!mem_cleared(&r, 1, e))
         return NULL;
     r->options = *options;
-    r->queue_end = &r->queue;
+    STAILQ_INIT(&r->queue);
+    STAILQ_INIT(&r->free);
     r->frame_since_ns = CLOCK_NEVER;
     pthread_mutex_init(&r->lock, NULL);
     pthread_mutex_init(&r->pending_lock, NULL);
@@ -511,7 +504,7 @@ static void stop_writer(struct recorder *r)
 void recorder_drain(struct recorder *r)
 {
     pthread_mutex_lock(&r->lock);
-    while (r->queue != NULL || r->busy)
+    while (!STAILQ_EMPTY(&r->queue) || r->busy)
         pthread_cond_wait(&r->emptied, &r->lock);
     pthread_mutex_unlock(&r->lock);
 }

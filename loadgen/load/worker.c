@@ -1,5 +1,6 @@
 #include "loadgen/load/load.h"
 
+#include "libcommon/int64.h"
 #include "libcommon/mem.h"
 #include "libcommon/rowformat.h"
 #include "libcommon/secret.h"
@@ -15,6 +16,9 @@
 
 /* The most bytes to send for one worker before the other workers' turn. */
 #define TURN_BYTES (1024 * 1024)
+
+/* Workers that wait for an object or a host try again after this time. */
+#define PARKED_NS (1 * NS_PER_MS)
 
 /* ---- Start and end ---- */
 
@@ -300,9 +304,10 @@ static void send_more(struct worker *w)
                 break;
             make_chunk(w);
         }
-        ssize_t n = n_sent < TURN_BYTES ? conn_send(w->conn, w->body.send,
-                                                    (size_t)(w->body.send_end - w->body.send), e)
-                                        : CONN_AGAIN;
+        ssize_t n = n_sent < TURN_BYTES
+                        ? w->conn->wire->send(w->conn, w->body.send,
+                                              (size_t)(w->body.send_end - w->body.send), e)
+                        : CONN_AGAIN;
         if (n == CONN_AGAIN) {
             keep_rest(w);
             conn_want_write(w->conn, true);
@@ -360,12 +365,13 @@ void worker_on_connected(struct worker *w)
 {
     struct loop *l = w->loop;
     struct hosts *hosts = &l->engine->hosts;
+    bool lacked_descriptor = w->conn->local_errno == EMFILE || w->conn->local_errno == ENFILE;
 
     if (w->conn->state == CONN_READY) {
         hosts_connected(hosts, w->host);
         w->state = WORKER_SENDING;
         send_more(w);
-    } else if (conn_lacked_descriptor(w->conn) && pool_drop_idle(&l->pool)) {
+    } else if (lacked_descriptor && pool_drop_idle(&l->pool)) {
         give_conn(w, false);
         start_sending(w);
     } else {
@@ -437,7 +443,7 @@ static void read_answer(struct worker *w)
         bool skip = false;
         size_t most = answer_wants(w, &skip);
 
-        ssize_t n = (skip ? conn_skip : conn_recv)(c, l->buf, most, e);
+        ssize_t n = (skip ? c->wire->skip : c->wire->recv)(c, l->buf, most, e);
         l->now_ns = clock_now_ns();
         if (n == CONN_AGAIN)
             return;
@@ -447,12 +453,30 @@ static void read_answer(struct worker *w)
             return;
         }
         n_read += (size_t)n;
-    } while (conn_must_drain(c) && n_read < LOOP_READ_BYTES);
-    if (conn_must_drain(c))
-        queue_again(&l->queue, w);
+    } while (c->wire->buffers && n_read < LOOP_READ_BYTES);
+    if (c->wire->buffers)
+        worker_again(w);
 }
 
 /* ---- The next request ---- */
+
+void worker_again(struct worker *w)
+{
+    if (!w->queued)
+        STAILQ_INSERT_TAIL(&w->loop->queue.again, w, next_again);
+    w->queued = true;
+}
+
+/* Lets the worker wait until an object or a host may be available. */
+static void park(struct worker *w)
+{
+    struct queue *q = &w->loop->queue;
+
+    w->state = WORKER_PARKED;
+    if (STAILQ_EMPTY(&q->parked))
+        q->parked_due_ns = clock_now_ns() + PARKED_NS;
+    STAILQ_INSERT_HEAD(&q->parked, w, next);
+}
 
 static void end_worker(struct worker *w)
 {
@@ -478,7 +502,7 @@ static void launch(struct worker *w)
     if (host == HOSTS_NONE) {
         w->has_op = true;
         w->body.n_made = 0;
-        queue_park(&l->queue, w);
+        park(w);
         return;
     }
     w->has_op = false;
@@ -500,14 +524,15 @@ static void launch(struct worker *w)
         finish(w, now_ns, false);
         return;
     }
-    queue_set_deadline(&l->queue, w, now_ns + g->request_timeout_ns);
+    w->deadline_ns = now_ns + g->request_timeout_ns;
+    l->queue.timeout_ns = int64_min(l->queue.timeout_ns, w->deadline_ns);
     start_sending(w);
 }
 
 static void prepare_later(struct worker *w)
 {
     w->state = WORKER_PREPARING;
-    queue_again(&w->loop->queue, w);
+    worker_again(w);
 }
 
 /* Digests a piece of the payload. Once all of it is digested, the request begins, unless the run
@@ -590,7 +615,9 @@ static bool is_due(struct worker *w, int64_t now_ns)
     }
     if (w->due_ns <= now_ns)
         return true;
-    queue_wait(&w->loop->queue, w);
+    /* Due times are given out in order, so appending keeps the list sorted. */
+    w->state = WORKER_WAITING;
+    STAILQ_INSERT_TAIL(&w->loop->queue.waiting, w, next);
     return false;
 }
 
@@ -618,7 +645,7 @@ static void take(struct worker *w)
         begin(w);
         break;
     case PHASE_WAIT:
-        queue_park(&w->loop->queue, w);
+        park(w);
         break;
     default:
         end_worker(w);
@@ -631,7 +658,7 @@ void worker_run(struct worker *w)
     if (w->state == WORKER_IDLE)
         take(w);
     if (w->state == WORKER_IDLE)
-        queue_again(&w->loop->queue, w);
+        worker_again(w);
 }
 
 void worker_on_event(struct worker *w, bool readable, bool writable)

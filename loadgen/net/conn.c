@@ -259,7 +259,7 @@ struct conn *conn_open(struct conn_dialer *d, const char *name, const char *rout
     };
     if (!dial(c)) {
         conn_close(c);
-        conn_free(c);
+        free(c);
         err_set(e, "curl: cannot set up a connection");
         return NULL;
     }
@@ -299,11 +299,6 @@ void conn_close(struct conn *c)
     hang_up(c);
     c->due_ns = CLOCK_NEVER;
     c->state = CONN_CLOSED;
-}
-
-void conn_free(struct conn *c)
-{
-    free(c);
 }
 
 static void fail(struct conn *c, const char *who, const char *why)
@@ -505,7 +500,7 @@ bool conn_is_alive(struct conn *c)
     char byte;
 
     /* A TLS connection may have records without data, which a read consumes. */
-    return c->state == CONN_READY && conn_recv(c, &byte, 1, NULL) == CONN_AGAIN;
+    return c->state == CONN_READY && c->wire->recv(c, &byte, 1, NULL) == CONN_AGAIN;
 }
 
 uint32_t conn_new_retransmits(struct conn *c)

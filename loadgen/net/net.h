@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/queue.h>
 #include <sys/types.h>
 
 /* The addresses of the host names. A thread looks up all names once a minute, so no request waits
@@ -79,8 +80,9 @@ bool names_route(struct names *names, size_t i, char route[static NAMES_ROUTE_MA
  * show in short requests, even with cached certificates of authorities. */
 
 struct conn;
+LIST_HEAD(conn_list, conn);
 
-/* Results of conn_send and conn_recv: nothing can be done now; the connection broke. */
+/* Results of sending and receiving: nothing can be done now; the connection broke. */
 #define CONN_AGAIN (-1)
 #define CONN_ERROR (-2)
 
@@ -90,11 +92,16 @@ struct conn_wire {
      * call it again after one of *events; 0: the peer closed the connection; CONN_ERROR: *e or
      * c->local_errno says why. */
     ssize_t (*shake_hands)(struct conn *c, uint32_t *events, struct err *e);
+    /* Sends up to n bytes. Returns how many were sent; CONN_AGAIN; or CONN_ERROR (*e says why). */
     ssize_t (*send)(struct conn *c, const void *data, size_t n, struct err *e);
+    /* Receives up to n bytes. Returns how many; 0: the peer closed the connection; CONN_AGAIN; or
+     * CONN_ERROR (*e says why). */
     ssize_t (*recv)(struct conn *c, void *buf, size_t n, struct err *e);
+    /* As recv, of bytes that are only counted: `buf` may get them or stay as it is. The kernel then
+     * need not copy them. */
     ssize_t (*skip)(struct conn *c, void *buf, size_t n, struct err *e);
     void (*end)(struct conn *c); /* NULL, or to be called before the socket is closed */
-    bool buffers;                /* may keep received bytes that epoll does not report */
+    bool buffers; /* recv may leave bytes that epoll does not report: SSL_has_pending tells */
 };
 extern const struct conn_wire conn_plain;
 
@@ -158,12 +165,12 @@ enum conn_state { CONN_CONNECTING, CONN_READY, CONN_FAILED, CONN_CLOSED };
 
 struct conn {
     enum conn_state state;
-    struct conn *next, **link; /* for the owner's list: what it points to, and what points to it */
-    struct worker *user;       /* NULL: the connection is idle */
-    uint32_t host;             /* index of the host */
-    int64_t idle_since_ns;     /* 0: it was never idle */
-    int64_t due_ns;            /* time-out of the handshake; CLOCK_NEVER: none */
-    int fd;                    /* file descriptor of the socket to wait for, once ready; -1: none */
+    LIST_ENTRY(conn) link; /* for the owner's list */
+    struct worker *user;   /* NULL: the connection is idle */
+    uint32_t host;         /* index of the host */
+    int64_t idle_since_ns; /* 0: it was never idle */
+    int64_t due_ns;        /* time-out of the handshake; CLOCK_NEVER: none */
+    int fd;                /* file descriptor of the socket to wait for, once ready; -1: none */
     char message[CURL_ERROR_SIZE]; /* why the connection failed */
     int local_errno;               /* error on this machine, not at the host; 0: none */
 
@@ -189,9 +196,8 @@ struct conn {
 struct conn *conn_open(struct conn_dialer *d, const char *name, const char *route, uint32_t host,
                        SSL_SESSION **session, struct err *e);
 
-/* Closes the connection. Free it once all events fetched from epoll are handled. */
+/* Closes the connection. The caller frees it once all events fetched from epoll are handled. */
 void conn_close(struct conn *c);
-void conn_free(struct conn *c);
 
 /* True if an event concerns a socket of libcurl: pass it to conn_dialer_act. */
 static inline bool conn_is_dialers(const struct epoll_event *event)
@@ -209,31 +215,6 @@ struct conn *conn_dialer_next(struct conn_dialer *d);
 void conn_shake_hands(struct conn *c);
 void conn_on_timer(struct conn *c, int64_t now_ns);
 
-static inline bool conn_lacked_descriptor(const struct conn *c)
-{
-    return c->local_errno == EMFILE || c->local_errno == ENFILE;
-}
-
-/* Sends up to n bytes. Returns how many were sent; CONN_AGAIN; or CONN_ERROR (*e says why). */
-static inline ssize_t conn_send(struct conn *c, const void *data, size_t n, struct err *e)
-{
-    return c->wire->send(c, data, n, e);
-}
-
-/* Receives up to n bytes. Returns how many; 0: the peer closed the connection; CONN_AGAIN; or
- * CONN_ERROR (*e says why). */
-static inline ssize_t conn_recv(struct conn *c, void *buf, size_t n, struct err *e)
-{
-    return c->wire->recv(c, buf, n, e);
-}
-
-/* As conn_recv, of bytes that are only counted: `buf` may get them or stay as it is. The kernel
- * then need not copy them. */
-static inline ssize_t conn_skip(struct conn *c, void *buf, size_t n, struct err *e)
-{
-    return c->wire->skip(c, buf, n, e);
-}
-
 /* Records why the connection ended. Later causes are ignored, since a broken connection then reads
  * as closed. */
 static inline void conn_note_end(struct conn *c, int end_errno)
@@ -245,18 +226,6 @@ static inline void conn_note_end(struct conn *c, int end_errno)
 static inline bool conn_ended_reused(const struct conn *c)
 {
     return c->idle_since_ns != 0 && (c->end_errno == EPIPE || c->end_errno == ECONNRESET);
-}
-
-/* True if conn_recv may leave bytes that epoll does not report. */
-static inline bool conn_must_drain(const struct conn *c)
-{
-    return c->wire->buffers;
-}
-
-/* True if conn_recv has left such bytes. */
-static inline bool conn_has_more(const struct conn *c)
-{
-    return c->wire->buffers && SSL_has_pending(c->ssl);
 }
 
 /* Sets whether epoll reports that the connection is writable. */

@@ -381,22 +381,18 @@ static bool take_rest(struct options *o, const struct cli_args *args, struct err
 /* Reads "hh:mm[:ss]", a local time: today, or tomorrow if that is more than 12 hours ago. */
 static bool parse_clock_time(const char *text, int64_t *ns)
 {
-    int hour = 0;
-    int minute = 0;
-    int second = 0;
-    int n = 0;
-    bool ok = (sscanf(text, "%2d:%2d:%2d%n", &hour, &minute, &second, &n) == 3 ||
-               (second = 0, sscanf(text, "%2d:%2d%n", &hour, &minute, &n) == 2)) &&
-              text[n] == '\0' && strspn(text, "0123456789:") == strlen(text);
     time_t now = time(NULL);
     struct tm tm;
 
-    if (!ok || hour > 23 || minute > 59 || second > 59 || localtime_r(&now, &tm) == NULL)
+    if (localtime_r(&now, &tm) == NULL)
         return false;
-    tm.tm_hour = hour;
-    tm.tm_min = minute;
-    tm.tm_sec = second;
+    tm.tm_sec = 0;
     tm.tm_isdst = -1;
+    const char *end = strptime(text, "%H:%M", &tm);
+    if (end != NULL && *end == ':')
+        end = strptime(end, ":%S", &tm);
+    if (end == NULL || *end != '\0')
+        return false;
     time_t at = mktime(&tm);
     if (at < now - 12 * 3600) {
         tm.tm_mday++;

@@ -222,15 +222,54 @@ static bool report(struct bench *b, struct err *e)
     return true;
 }
 
+/* Warns of what may have distorted the measurement, and the report of s3analyze does not say. */
+static void warn(const struct bench *b)
+{
+    const struct summary *s = &b->summary;
+
+    if (s->n_waits > 0)
+        bench_say_of_all(b, "workers waited %s, %s in all, for the capture to be written",
+                         units_counted((int64_t)s->n_waits, "time").s,
+                         units_duration(s->waits_ns).s);
+    if (s->n_object_waits > 0)
+        bench_say_of_all(b,
+                         "workers waited %s for an object that no other used: there are too few "
+                         "for --concurrent",
+                         units_counted((int64_t)s->n_object_waits, "time").s);
+}
+
+/* Warns of servers with wrong clocks. */
+static void warn_of_clocks(const struct bench *b)
+{
+    int64_t off_ns = 0;
+    size_t n_off = 0;
+    size_t worst = 0;
+
+    for (size_t i = 0; i < b->engine.hosts.n; i++) {
+        int64_t ns = summary_host_off_ns(b, i);
+        n_off += llabs(ns) > NS_PER_S;
+        if (llabs(ns) > llabs(off_ns)) {
+            off_ns = ns;
+            worst = i;
+        }
+    }
+    if (n_off > 0)
+        bench_say(b,
+                  "the clocks of %zu of %zu servers are off by more than 1 s: that of %s is at "
+                  "least %s %s this machine's",
+                  n_off, b->engine.hosts.n, b->engine.host[worst].endpoint,
+                  units_duration(llabs(off_ns)).s, off_ns > 0 ? "ahead of" : "behind");
+}
+
 static bool tell(struct bench *b, struct err *e)
 {
     if (b->control.crew.n_loops > 0)
-        bench_warn_of_clocks(b);
+        warn_of_clocks(b);
     if (b->crew.n_loops == 0)
         return true;
     /* Rank 0 has the figures of all ranks, unless one is lost. */
     if (b->team.rank == 0 || b->team.lost)
-        bench_warn(b);
+        warn(b);
     bool ok = bench_sum_up(b, e);
     ok = (b->team.rank > 0 || report(b, e)) && ok;
     ok = bench_finish_sums(b, e) && ok;
@@ -422,9 +461,8 @@ static int run(struct bench *b)
 
 /* ---- Ranks ---- */
 
-/* Runs `work`, or the plan if `work` is NULL. Returns the exit code. */
-static int start(const char *program, const struct cli_command *command, const struct options *o,
-                 int (*work)(struct bench *b))
+/* Runs the plan, or what the command does instead. Returns the exit code. */
+static int start(const char *program, const struct cli_command *command, const struct options *o)
 {
     struct bench *b = calloc(1, sizeof *b);
 
@@ -436,11 +474,11 @@ static int start(const char *program, const struct cli_command *command, const s
     b->o = o;
     b->kind = command->ctx;
     b->team = (struct team){.rank = ranks_rank(),
-                            .size = work != NULL ? 1 : ranks_size(),
+                            .size = b->kind->instead != NULL ? 1 : ranks_size(),
                             .timeout_ns = o->ranks.timeout_ns,
                             .fill = bench_figures,
                             .ctx = b};
-    int status = work != NULL ? work(b) : run(b);
+    int status = b->kind->instead != NULL ? b->kind->instead(b) : run(b);
     bench_tear_down(b);
     free(b);
     return status;
@@ -484,26 +522,22 @@ bool bench_complete(const struct cli_args *args, struct options *o, struct err *
     return options_complete(o, args, e) && check_load(args->command, o, e);
 }
 
-int bench_main_with(const struct cli_args *args, void *options, int (*work)(struct bench *b))
+int bench_main(const struct cli_args *args, void *options)
 {
+    const struct workload *kind = args->command->ctx;
     struct options *o = options;
     struct err e = {0};
     int status;
 
-    bool ok = work != NULL ? options_complete(o, args, &e) : bench_complete(args, o, &e);
+    bool ok = kind->instead != NULL ? options_complete(o, args, &e) : bench_complete(args, o, &e);
     bool wrong = !ok && !o->failed;
-    ok = ok && (work != NULL || hand_out(args->command, o, &e));
+    ok = ok && (kind->instead != NULL || hand_out(args->command, o, &e));
     if (ok)
-        status = start(args->program, args->command, o, work);
+        status = start(args->program, args->command, o);
     else
         status = wrong ? cli_wrong_usage(args, "%s", e.msg) : cli_failed(args, &e);
     options_free(o);
     return status;
-}
-
-int bench_main(const struct cli_args *args, void *options)
-{
-    return bench_main_with(args, options, NULL);
 }
 
 int bench_follow(const struct cli_program *program)
@@ -520,7 +554,7 @@ int bench_follow(const struct cli_program *program)
         if (!options_unpack(&o, data, head.n_options, &e))
             team_fail(e.msg);
         secret_free(data);
-        start(program->name, *c, &o, NULL);
+        start(program->name, *c, &o);
         options_free(&o);
     }
     return head.status;

@@ -227,14 +227,9 @@ struct bench {
     struct second second;
 };
 
-struct bench;
-
 /* The `run` of the commands: takes their struct options, finds their struct workload in `ctx`, and
  * returns the exit code. Rank 0 calls it, and makes the other ranks run too. */
 int bench_main(const struct cli_args *args, void *options);
-
-/* Does the same, but runs `work` in rank 0 instead of the benchmark; NULL: the benchmark. */
-int bench_main_with(const struct cli_args *args, void *options, int (*work)(struct bench *b));
 
 /* Fills in and checks the options of a command that bench_main runs, as options_complete does. */
 bool bench_complete(const struct cli_args *args, struct options *o, struct err *e);
@@ -287,12 +282,6 @@ void bench_say_of_all(const struct bench *b, const char *fmt, ...)
 
 /* Prints "WHAT: COMMAND", with the command quoted for a shell. `words` end with NULL. */
 void bench_show_command(FILE *out, const char *what, char *const *words);
-
-/* Warns of what may have distorted the measurement, and the report of s3analyze does not say. */
-void bench_warn(const struct bench *b);
-
-/* Warns of servers with wrong clocks. */
-void bench_warn_of_clocks(const struct bench *b);
 
 /* bench_setup.c: */
 

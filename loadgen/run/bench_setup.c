@@ -158,7 +158,7 @@ void bench_tear_down(struct bench *b)
     crew_fini(&b->crew);
     sweep_fini(&b->sweep);
     work_fini(&b->work);
-    control_fini(&b->control);
+    crew_fini(&b->control.crew);
     engine_fini(&b->engine);
     secret_free(b->engine.op_style.sse_c_key);
     free(b->cleans);

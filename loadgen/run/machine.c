@@ -102,7 +102,7 @@ static void put_cpu_times(const struct machine *m, json_t *figures)
 /* Returns the figures that only grow. */
 static json_t *counters(const struct machine *m, int64_t n_retransmits)
 {
-    struct cgroups_throttling t = cgroups_throttled(m->engine->root);
+    struct cgroups groups = cgroups_read(m->engine->root);
     int64_t rx = read_interface(m, "statistics/rx_dropped");
     int64_t tx = read_interface(m, "statistics/tx_dropped");
     json_t *figures = json_object();
@@ -110,8 +110,8 @@ static json_t *counters(const struct machine *m, int64_t n_retransmits)
     put_cpu_times(m, figures);
     put(figures, "cpu_stall_ns", read_number(m, "/proc/pressure/cpu", "total="), NS_PER_US);
     put(figures, "memory_stall_ns", read_number(m, "/proc/pressure/memory", "total="), NS_PER_US);
-    put(figures, "n_throttled", t.n, 1);
-    put(figures, "throttled_ns", t.ns, 1);
+    put(figures, "n_throttled", groups.n_throttled, 1);
+    put(figures, "throttled_ns", groups.throttled_ns, 1);
     put(figures, "rx_bytes", read_interface(m, "statistics/rx_bytes"), 1);
     put(figures, "tx_bytes", read_interface(m, "statistics/tx_bytes"), 1);
     put(figures, "n_dropped", rx >= 0 && tx >= 0 ? int64_add_clamped(rx, tx) : UNKNOWN, 1);
@@ -141,7 +141,7 @@ static void put_state(const struct machine *m, json_t *figures)
 {
     int64_t n_running, mbits = read_interface(m, "speed");
     int64_t no_turbo = read_number(m, "/sys/devices/system/cpu/intel_pstate/no_turbo", "");
-    unsigned quota = cgroups_cpus(m->engine->root);
+    unsigned quota = cgroups_read(m->engine->root).cpus;
     char text[512];
 
     put(figures, "cpus", sysconf(_SC_NPROCESSORS_ONLN), 1);

@@ -44,10 +44,35 @@ static unsigned cpus_of(const char *group)
     return cpus < UINT_MAX ? (unsigned)cpus : UINT_MAX;
 }
 
-/* Calls `see` for the folder of each of our control groups that limits CPUs, and of its ancestors.
- * Version 2 has one mounted folder, version 1 has one for each controller. */
-static void each_group(const char *root, void (*see)(void *ctx, const char *group), void *ctx)
+/* Takes into account the group with this folder. */
+static void add(struct cgroups *all, const char *group)
 {
+    unsigned cpus = cpus_of(group);
+    int64_t value, n = -1, ns = -1;
+    char key[64];
+    FILE *f = open_file(group, "cpu.stat");
+
+    all->cpus = cpus < all->cpus ? cpus : all->cpus;
+    while (f != NULL && fscanf(f, "%63s %" SCNd64, key, &value) == 2) {
+        if (strcmp(key, "nr_throttled") == 0)
+            n = value;
+        else if (strcmp(key, "throttled_time") == 0) /* version 1 */
+            ns = value;
+        else if (strcmp(key, "throttled_usec") == 0 && value >= 0)
+            ns = value <= INT64_MAX / 1000 ? value * 1000 : INT64_MAX;
+    }
+    if (f != NULL)
+        fclose(f);
+    if (n < 0 || ns < 0)
+        return;
+    all->n_throttled = int64_add_clamped(n, int64_max(0, all->n_throttled));
+    all->throttled_ns = int64_add_clamped(ns, int64_max(0, all->throttled_ns));
+}
+
+/* Version 2 has one mounted folder, version 1 has one for each controller. */
+struct cgroups cgroups_read(const char *root)
+{
+    struct cgroups all = {UINT_MAX, -1, -1};
     char line[4096];
     char group[8200];
 
@@ -69,7 +94,7 @@ static void each_group(const char *root, void (*see)(void *ctx, const char *grou
                  path + 1);
         /* the group, then its ancestors */
         for (char *slash = group; slash != NULL;) {
-            see(ctx, group);
+            add(&all, group);
             slash = strrchr(group + n_mount, '/');
             if (slash != NULL)
                 *slash = '\0';
@@ -77,51 +102,5 @@ static void each_group(const char *root, void (*see)(void *ctx, const char *grou
     }
     if (f != NULL)
         fclose(f);
-}
-
-static void take_least(void *ctx, const char *group)
-{
-    unsigned *least = ctx;
-    unsigned n = cpus_of(group);
-
-    *least = n < *least ? n : *least;
-}
-
-unsigned cgroups_cpus(const char *root)
-{
-    unsigned least = UINT_MAX;
-
-    each_group(root, take_least, &least);
-    return least;
-}
-
-static void add_throttling(void *ctx, const char *group)
-{
-    struct cgroups_throttling *sum = ctx;
-    int64_t value, n = -1, ns = -1;
-    char key[64];
-    FILE *f = open_file(group, "cpu.stat");
-
-    while (f != NULL && fscanf(f, "%63s %" SCNd64, key, &value) == 2) {
-        if (strcmp(key, "nr_throttled") == 0)
-            n = value;
-        else if (strcmp(key, "throttled_time") == 0) /* version 1 */
-            ns = value;
-        else if (strcmp(key, "throttled_usec") == 0 && value >= 0)
-            ns = value <= INT64_MAX / 1000 ? value * 1000 : INT64_MAX;
-    }
-    if (f != NULL)
-        fclose(f);
-    if (n < 0 || ns < 0)
-        return;
-    sum->n = int64_add_clamped(n, int64_max(0, sum->n));
-    sum->ns = int64_add_clamped(ns, int64_max(0, sum->ns));
-}
-
-struct cgroups_throttling cgroups_throttled(const char *root)
-{
-    struct cgroups_throttling sum = {-1, -1};
-
-    each_group(root, add_throttling, &sum);
-    return sum;
+    return all;
 }

@@ -38,12 +38,6 @@ static inline int64_t clock_real_ns(void)
     return clock_read_ns(CLOCK_REALTIME);
 }
 
-/* CPU time (user and system) of the calling thread in ns. */
-static inline int64_t clock_thread_cpu_ns(void)
-{
-    return clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
-}
-
 /* How long the calling thread ran, and how long it was ready to run and had no CPU, in ns, by
  * /proc/thread-self/schedstat below `root` ("" except in tests). -1: unknown. */
 struct clock_share {
@@ -143,17 +137,15 @@ void strbuf_printf(struct strbuf *b, const char *fmt, ...) __attribute__((format
 bool strbuf_xml(struct strbuf *b, const char *s, size_t n);
 bool strbuf_fits_xml(const char *s, size_t n);
 
-/* The control groups of this process: how many CPUs they allow, and how often they stopped it.
- * /proc and /sys are in the folder `root`, which is "" except in tests. */
-
-/* Returns how many CPUs the quotas of our control groups allow, rounded up; UINT_MAX: no quota. */
-unsigned cgroups_cpus(const char *root);
-
-/* How often, and for how long, quotas stopped threads: sums over CPUs and groups. -1: unknown. */
-struct cgroups_throttling {
-    int64_t n, ns;
+/* What the control groups of this process, and their ancestors, do to its CPUs. /proc and /sys are
+ * in the folder `root`, which is "" except in tests. */
+struct cgroups {
+    unsigned cpus; /* the least quota, rounded up; UINT_MAX: there is none */
+    /* How often, and for how long, quotas stopped threads: sums over CPUs and groups. -1:
+     * unknown. */
+    int64_t n_throttled, throttled_ns;
 };
-struct cgroups_throttling cgroups_throttled(const char *root);
+struct cgroups cgroups_read(const char *root);
 
 /* Runs s3analyze from the folder of this program. */
 

@@ -250,7 +250,7 @@ enum phase_next work_end_batch(struct work *k, struct strbuf *body, struct s3op 
     return work_set_body(k, body, op);
 }
 
-static bool push(struct work *k, const struct work_object *o)
+bool work_return(struct work *k, const struct work_object *o)
 {
     pthread_mutex_lock(&k->lock);
     bool ok = mem_fit(&k->objects, &k->cap_objects, k->n_objects + 1, NULL);
@@ -270,17 +270,11 @@ bool work_add(struct work *k, const struct work_object *o, const char *version)
         copy.version = strdup(version);
         ok = copy.version != NULL;
     }
-    if (ok && push(k, &copy))
+    if (ok && work_return(k, &copy))
         return true;
     free(copy.version);
     work_fail(k, "out of memory");
     return false;
-}
-
-void work_return(struct work *k, const struct work_object *o)
-{
-    /* This cannot run out of memory: the object had a place in the pool. */
-    push(k, o);
 }
 
 void work_end_delete(struct work *k, const struct work_object *o, const struct s3op *op,
@@ -327,7 +321,7 @@ bool work_begin_listing(struct work *k, uint64_t max_new, struct err *e)
 {
     k->n_ids = work_n_prepare(k) + max_new * k->engine->n_ranks;
     for (; k->n_kept > 0; k->n_kept--)
-        if (!push(k, &k->kept[k->n_kept - 1]))
+        if (!work_return(k, &k->kept[k->n_kept - 1]))
             return mem_none(e);
     return note(k, k->n_ids, WORK_LISTED) || mem_none(e);
 }

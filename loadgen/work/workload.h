@@ -56,6 +56,7 @@ struct sizes_range {
 struct sizes_range sizes_range(struct rng *r, uint64_t size_bytes, uint64_t length_bytes);
 
 struct work;
+struct bench;
 
 /* What a command's workers do: the ctx of its struct cli_command. */
 struct workload {
@@ -70,6 +71,7 @@ struct workload {
     void (*done)(struct work *k, struct worker *w, const struct s3op *op,
                  const struct worker_result *r); /* may be NULL */
     bool (*init)(struct work *k, struct err *e); /* may be NULL */
+    int (*instead)(struct bench *b); /* rank 0 runs this, and no benchmark; may be NULL */
 };
 
 /* An object, or one version of it. */
@@ -199,8 +201,8 @@ enum phase_next work_end_batch(struct work *k, struct strbuf *body, struct s3op 
  * as an error. */
 bool work_add(struct work *k, const struct work_object *o, const char *version);
 
-/* Returns an object to the pool that was taken out of it. */
-void work_return(struct work *k, const struct work_object *o);
+/* Returns an object to the pool. It cannot fail if the object was taken out of it. */
+bool work_return(struct work *k, const struct work_object *o);
 
 /* Ends the deletion of an object that was taken out of the pool. If the answer does not say that
  * the object is gone, keeps it. Cleaning then puts it back into the pool, counts it, and deletes it

@@ -117,17 +117,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     assert(n_done == 1 && w->conn == NULL && loop.n_running == 0);
     pages_clear(&pages);
     /* Of connections that were given back the state tells whether they were kept or closed. */
-    struct conn *kept = loop.pool.idle[0];
-    loop.pool.idle[0] = NULL;
+    struct conn *kept = LIST_FIRST(&loop.pool.idle[0]);
+    LIST_INIT(&loop.pool.idle[0]);
     if (kept != NULL) {
         conn_close(kept);
-        conn_free(kept);
+        free(kept);
     }
-    while (loop.pool.dead != NULL) {
-        struct conn *dead = loop.pool.dead;
-        loop.pool.dead = dead->next;
+    for (struct conn *dead; (dead = LIST_FIRST(&loop.pool.dead)) != NULL;) {
+        LIST_REMOVE(dead, link);
         assert(dead->state == CONN_CLOSED);
-        conn_free(dead);
+        free(dead);
     }
     return 0;
 }

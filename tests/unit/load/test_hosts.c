@@ -134,8 +134,8 @@ static void test_weighed(void **state)
     assert_int_equal(hosts_pick(&h, NULL, true, 0), 3);
     /* Hosts 1 and 2 have two requests. Of 0 and 3, host 0 was released earlier (101) than 3
      * (1000). */
-    struct conn *const idle_1[] = {NULL, (struct conn *)&h, NULL, NULL};
-    struct conn *const idle_2[] = {NULL, NULL, (struct conn *)&h, NULL};
+    const struct conn_list idle_1[4] = {[1] = {(struct conn *)&h}};
+    const struct conn_list idle_2[4] = {[2] = {(struct conn *)&h}};
     assert_int_equal(hosts_pick(&h, idle_1, false, 0), 1);
     assert_int_equal(hosts_pick(&h, idle_2, false, 0), 2);
     assert_int_equal(hosts_pick(&h, NULL, true, 0), 0);
@@ -208,7 +208,7 @@ static void test_down(void **state)
         assert_true(hosts_all_down_since(&h) == 300);
         assert_true(hosts_pick(&h, NULL, true, 500) == HOSTS_NONE);
         /* An established connection can be used, and its host counts as reachable until it ends. */
-        struct conn *const idle[] = {(struct conn *)&h, NULL};
+        const struct conn_list idle[2] = {[0] = {(struct conn *)&h}};
         assert_int_equal(hosts_pick(&h, idle, false, 500), 0);
         hosts_release(&h, 0, 500);
         hosts_was_in_use(&h, 0, 600);

@@ -3,6 +3,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -24,7 +25,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     (void)state;
-    payload_fini(&payload);
+    free(payload.words);
     return 0;
 }
 

@@ -25,7 +25,7 @@ static void put(const char *root, const char *path, const char *text)
 static unsigned quota(const char *root, const char *groups)
 {
     put(root, "/proc/self/cgroup", groups);
-    return cgroups_cpus(root);
+    return cgroups_read(root).cpus;
 }
 
 static void in_folders(const char *const *folders, void (*test)(const char *root))
@@ -79,11 +79,11 @@ static void version_1(const char *root)
     assert_true(quota(root, "3:cpuset:/a\n") == UINT_MAX);
 
     put(root, "/proc/self/cgroup", groups);
-    assert_int_equal(cgroups_throttled(root).n, -1);
+    assert_int_equal(cgroups_read(root).n_throttled, -1);
     put(root, MOUNT "/cpu/a/cpu.stat", "nr_periods 9\nnr_throttled 3\nthrottled_time 70\n");
     put(root, MOUNT "/cpu/cpu.stat", "nr_periods 9\nnr_throttled 2\nthrottled_time 5\n");
-    assert_int_equal(cgroups_throttled(root).n, 5);
-    assert_int_equal(cgroups_throttled(root).ns, 75);
+    assert_int_equal(cgroups_read(root).n_throttled, 5);
+    assert_int_equal(cgroups_read(root).throttled_ns, 75);
 }
 
 static void test_quota(void **state)
