@@ -229,11 +229,10 @@ struct recorder_port {
                              * CLOCK_NEVER: none */
 };
 
-/* Opens a recorder; borrows what the options point to. NULL: *e says why. */
-struct recorder *recorder_open(const struct recorder_options *options, struct err *e);
-
-/* Starts the writer thread. `comment` becomes a first frame of its own. */
-bool recorder_start(struct recorder *r, const char *comment, struct err *e);
+/* Opens a recorder and starts its writer thread; borrows what the options point to. `comment`
+ * becomes a first frame of its own. NULL: *e says why. */
+struct recorder *recorder_open(const struct recorder_options *options, const char *comment,
+                               struct err *e);
 
 /* Makes the writer add a comment line after the rows that it has received; takes ownership of
  * `comment`, from malloc. False: the previous one is not written yet, and `comment` stays with the

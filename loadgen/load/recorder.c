@@ -178,7 +178,7 @@ void recorder_add(struct recorder_port *p, const struct record *row, bool bench)
 bool recorder_comment(struct recorder *r, char *comment)
 {
     pthread_mutex_lock(&r->lock);
-    bool taken = r->comment == NULL && r->started;
+    bool taken = r->comment == NULL;
 
     if (taken) {
         r->comment = comment;
@@ -444,7 +444,16 @@ static bool init_batches(struct recorder *r, struct err *e)
     return true;
 }
 
-struct recorder *recorder_open(const struct recorder_options *options, struct err *e)
+static bool start_writer(struct recorder *r, struct err *e)
+{
+    int failed = pthread_create(&r->thread, NULL, writer, r);
+
+    r->started = failed == 0;
+    return r->started || err_errno(e, failed, "cannot start a thread");
+}
+
+struct recorder *recorder_open(const struct recorder_options *options, const char *comment,
+                               struct err *e)
 {
     struct recorder *r = NULL;
 
@@ -469,24 +478,12 @@ struct recorder *recorder_open(const struct recorder_options *options, struct er
     };
     bool ok = init_batches(r, e) && init_autoterm(r, e);
     if (ok && options->fd >= 0)
-        ok = (r->out = recwrite_open(&out, e)) != NULL;
-    if (!ok) {
-        recorder_free(r);
-        return NULL;
-    }
-    return r;
-}
-
-bool recorder_start(struct recorder *r, const char *comment, struct err *e)
-{
-    if (r->out != NULL &&
-        (!recwrite_comment(r->out, comment, strlen(comment), e) || !recwrite_end_frame(r->out, e)))
-        return false;
-    int failed = pthread_create(&r->thread, NULL, writer, r);
-    if (failed != 0)
-        return err_errno(e, failed, "cannot start a thread");
-    r->started = true;
-    return true;
+        ok = (r->out = recwrite_open(&out, e)) != NULL &&
+             recwrite_comment(r->out, comment, strlen(comment), e) && recwrite_end_frame(r->out, e);
+    if (ok && start_writer(r, e))
+        return r;
+    recorder_free(r);
+    return NULL;
 }
 
 static void stop_writer(struct recorder *r)

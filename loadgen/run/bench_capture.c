@@ -114,21 +114,23 @@ bool bench_record(struct bench *b, struct err *e)
         .offset_ns = b->engine.offset_ns,
         .event = b->engine.event,
     };
-    b->recorder = recorder_open(&options, e);
-    if (b->recorder == NULL)
-        return false;
+    summary_put_start(&comment, b);
+    if (comment.failed)
+        mem_none(e);
+    else
+        b->recorder = recorder_open(&options, comment.s, e);
+    strbuf_fini(&comment);
     if (o->load.autoterm)
         b->team.vote = (struct vote){b->recorder, o->load.autoterm_dur_ns, o->load.autoterm_pct,
                                      .error = &b->error};
-    summary_put_start(&comment, b);
-    bool ok = comment.failed ? mem_none(e) : recorder_start(b->recorder, comment.s, e);
-    strbuf_fini(&comment);
-    return ok;
+    return b->recorder != NULL;
 }
 
 bool bench_close_capture(struct bench *b, struct err *e)
 {
     struct strbuf comment = {0};
+    struct stat st;
+    bool ok = true;
 
     if (b->failed.msg[0] != '\0')
         b->summary.error = b->failed.msg;
@@ -136,20 +138,17 @@ bool bench_close_capture(struct bench *b, struct err *e)
         b->summary.end = "signal";
     if (b->has_parts)
         team_measure_clock(&b->team, b->engine.offset_ns, 2);
-    b->out.closed = b->recorder == NULL;
-    if (b->recorder == NULL)
-        return true;
-    /* Cleaning is not recorded, as there is no writer any more. */
-    crew_record(&b->crew, false);
-    b->summary.n_resent = (uint64_t)crew_counts(&b->crew).n_resent;
-    b->summary.clock_change_ns = clock_offset_ns() - b->engine.offset_ns;
-    summary_put_end(&comment, b);
-    bool ok = comment.failed ? mem_none(e) : recorder_close(b->recorder, comment.s, e);
-    strbuf_fini(&comment);
+    if (b->recorder != NULL) {
+        /* Cleaning is not recorded, as there is no writer any more. */
+        crew_record(&b->crew, false);
+        b->summary.n_resent = (uint64_t)crew_counts(&b->crew).n_resent;
+        b->summary.clock_change_ns = clock_offset_ns() - b->engine.offset_ns;
+        summary_put_end(&comment, b);
+        ok = comment.failed ? mem_none(e) : recorder_close(b->recorder, comment.s, e);
+        strbuf_fini(&comment);
+    }
     /* Do not leave an empty file. */
-    struct stat st;
-    if (!ok && b->out.fd >= 0 && !b->out.to_stdout && fstat(b->out.fd, &st) == 0 &&
-        st.st_size == 0) {
+    if (b->out.fd >= 0 && !b->out.to_stdout && fstat(b->out.fd, &st) == 0 && st.st_size == 0) {
         unlink(b->out.part);
         b->summary.capture = NULL;
     }

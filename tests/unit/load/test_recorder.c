@@ -39,9 +39,8 @@ static void test_tick(void **state)
     (void)state;
     struct err e = {0};
     struct recorder_port p;
-    struct recorder *r = recorder_open(&(struct recorder_options){.fd = -1, .n_loops = 1}, &e);
+    struct recorder *r = recorder_open(&(struct recorder_options){.fd = -1, .n_loops = 1}, "", &e);
     assert_non_null(r);
-    assert_true(recorder_start(r, "", &e));
     recorder_port_init(&p, r, 0);
 
     for (int64_t ns = 1; ns <= 1000; ns++)
