@@ -1,8 +1,6 @@
 #include "libcommon/cli.h"
 
-#include "libcommon/cli_completion.h"
 #include "libcommon/cli_help.h"
-#include "libcommon/cli_man.h"
 #include "libcommon/mem.h"
 #include "libcommon/suggest.h"
 #include "libcommon/visible.h"

@@ -1,5 +1,3 @@
-#include "libcommon/cli_completion.h"
-
 #include "libcommon/cli_help.h"
 
 #include <ctype.h>

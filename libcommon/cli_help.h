@@ -1,4 +1,4 @@
-/* What --help prints. */
+/* What the option tables make: --help, man pages, shell completion. */
 #ifndef S3_LIBCOMMON_CLI_HELP_H
 #define S3_LIBCOMMON_CLI_HELP_H
 
@@ -32,5 +32,11 @@ const char *cli_help_choice(const struct cli_option *o, size_t i);
 struct cli_option_text cli_help_default(const struct cli_command *command,
                                         const struct cli_group *group,
                                         const struct cli_option *option);
+
+/* Writes the man page, in groff's man format, of a command or, with NULL, of the program. */
+void cli_man_write(FILE *out, const struct cli_program *program, const struct cli_command *command);
+
+/* Writes the completion script for "bash", "zsh" or "fish". Returns false for any other shell. */
+bool cli_completion_write(FILE *out, const char *shell, const struct cli_program *program);
 
 #endif

@@ -1,5 +1,3 @@
-#include "libcommon/cli_man.h"
-
 #include "libcommon/cli_help.h"
 
 #include <ctype.h>

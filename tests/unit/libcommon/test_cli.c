@@ -1,7 +1,5 @@
 #include "libcommon/cli.h"
-#include "libcommon/cli_completion.h"
 #include "libcommon/cli_help.h"
-#include "libcommon/cli_man.h"
 
 #include <math.h>
 #include <setjmp.h>
