@@ -102,10 +102,12 @@ class Install(CliTest):
         for name in ("sh", "sed", "cat", "gcc", "pkg-config", "find"):
             (self.tmp / name).symlink_to(tool(name))
         bare = {"PATH": str(self.tmp)}
-        said = make("dist", status=2, env=bare)
-        self.assertIn("apt-get install git.", said.replace(".  Stop", "."))
+        git = "git " if (ROOT / ".git").exists() else ""  # a tarball packs itself without it
+        if git:
+            said = make("dist", status=2, env=bare)
+            self.assertIn("apt-get install git.", said.replace(".  Stop", "."))
         said = make("deb", status=2, env=bare)
-        self.assertRegex(said, r"apt-get install build-essential debhelper git libcsv-dev .*\blibopenmpi-dev\b")
+        self.assertRegex(said, rf"apt-get install build-essential debhelper {git}libcsv-dev .*\blibopenmpi-dev\b")
 
     def test_dependencies_are_listed(self):
         """docs/dependencies.csv has each library that make and the packages ask for, and no other."""
