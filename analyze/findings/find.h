@@ -38,7 +38,7 @@ enum load_quantity {
     N_LOAD_QUANTITIES,
 };
 
-#define LOAD_MOST         100
+#define LOAD_MOST         32
 #define LOAD_LEAST_CHANGE .2 /* a fifth: issue 42 */
 #define LOAD_NEAR         3  /* blocks between two changes that come at one time */
 
@@ -82,6 +82,9 @@ bool load_due_varies(const struct search *s);
 /* Whether a change of the load explains a change of the logarithm of the rate, or of durations, at
  * at_ns. */
 bool load_explains(const struct search *s, int64_t at_ns, double change, bool of_rate);
+
+/* Whether a change of what requests are for comes at that time: of sizes or mix. */
+bool load_changes_requests(const struct search *s, int64_t at_ns);
 
 /* Returns the mean of values by block over the blocks that begin in [from_ns, to_ns); NAN: there
  * are none, or v is NULL. */

@@ -76,7 +76,7 @@ struct finding {
     size_t place; /* of findings_rank: where it was */
 };
 
-#define FINDING_MAX_REASONS 10
+#define FINDING_MAX_REASONS 7
 
 /* A figure of the kind "damaged": places where any number of rows may be missing. */
 #define FINDING_HOLES "n_holes"

@@ -29,19 +29,30 @@ HOW(is_refused)
            strstr(f->sentence, "HTTP 403") != NULL;
 }
 
-/* At least half of the finding lies in the time of its cause, or a little later. */
-HOW(mostly_within)
+/* At least half of the finding lies in the time of its cause, or up to after_ns later. */
+static bool mostly_in(const struct finding *cause, const struct finding *f, int64_t after_ns)
 {
     int64_t start_ns = int64_max(f->start_ns, cause->start_ns);
-    int64_t end_ns = int64_min(f->end_ns, cause->end_ns + near_ns);
+    int64_t end_ns = int64_min(f->end_ns, cause->end_ns + after_ns);
 
     return f->has_start && f->has_end && end_ns - start_ns >= (f->end_ns - f->start_ns) / 2;
+}
+
+HOW(mostly_within)
+{
+    return mostly_in(cause, f, 0);
 }
 
 /* The cause is of all clients: each ran in a part of the time only, by design. */
 HOW(is_of_all)
 {
     return cause->scope == SCOPE_SYSTEM;
+}
+
+/* More clients at a time make requests slower as long as they run. */
+HOW(is_of_all_for_good)
+{
+    return is_of_all(cause, f, near_ns) && !f->has_end;
 }
 
 HOW(is_of_an_operation)
@@ -67,6 +78,11 @@ HOW(begins_with)
     return is_near(cause->has_start, cause->start_ns, f->start_ns, near_ns);
 }
 
+HOW(begins_with_same_op)
+{
+    return cause->op == f->op && begins_with(cause, f, near_ns);
+}
+
 HOW(costs_a_third)
 {
     return finding_costs_a_third(cause, f);
@@ -76,6 +92,12 @@ HOW(costs_a_third)
 HOW(is_shorter)
 {
     return cause->has_start && cause->has_end && cause->end_ns - cause->start_ns < f->period_ns;
+}
+
+/* What begins together has one cause, the costlier one. */
+HOW(begins_with_costlier)
+{
+    return f->has_start && cause->lost_frac > f->lost_frac && begins_with(cause, f, near_ns);
 }
 
 /* The cause takes the time that this host, or a client, lacks. */
@@ -94,16 +116,21 @@ HOW(lasts_then)
            (!cause->has_end || (f->has_start && at_ns <= cause->end_ns + near_ns));
 }
 
+/* ... and takes the time that other requests lack. */
+HOW(takes_time_then)
+{
+    return lasts_then(cause, f, near_ns) && costs_a_third(cause, f, near_ns);
+}
+
 HOW(costs_more)
 {
     return lasts_then(cause, f, near_ns) && cause->lost_frac > f->lost_frac;
 }
 
-/* The cause takes the time that other requests lack then; or a host that was down comes back, and
- * what it missed makes all slow. */
+/* Like takes_time_then; or a host that was down comes back, and what it missed makes all slow. */
 HOW(takes_time_or_comes_back)
 {
-    return (lasts_then(cause, f, near_ns) && costs_a_third(cause, f, near_ns)) ||
+    return takes_time_then(cause, f, near_ns) ||
            (cause->severity == FINDING_PROBLEM && cause->scope == SCOPE_HOST &&
             is_near(cause->has_end, cause->end_ns, finding_moment_ns(f), near_ns));
 }
@@ -149,6 +176,13 @@ HOW(overlaps)
            2 * (cause->end_ns - cause->start_ns) >= f->end_ns - f->start_ns;
 }
 
+/* The request that hung is the one that failed. */
+HOW(is_its_time_out)
+{
+    return f->has_start && f->has_end && is_near(true, cause->end_ns, f->end_ns, near_ns) &&
+           is_near(true, cause->start_ns, f->start_ns, near_ns);
+}
+
 /* A host that was down comes back, and is slow for a while. */
 HOW(ends_where_it_begins)
 {
@@ -162,6 +196,11 @@ HOW(takes_the_samples)
     return cause->op == NULL ? cause->lost_frac > .5 : f->op != NULL && cause->op == f->op;
 }
 
+HOW(takes_most)
+{
+    return cause->lost_frac > .5;
+}
+
 /* The cause costs more, or lasts when the level changes, or takes the time that other
  * requests lack for most of the time of that level. */
 HOW(costs_more_or_lasts)
@@ -171,7 +210,7 @@ HOW(costs_more_or_lasts)
     return costs_more(cause, f, near_ns) ||
            (cause->has_start && cause->has_end &&
             ((cause->start_ns <= at_ns && at_ns <= cause->end_ns) ||
-             (mostly_within(cause, f, 0) && costs_a_third(cause, f, near_ns))));
+             (mostly_in(cause, f, 0) && costs_a_third(cause, f, near_ns))));
 }
 
 HOW(is_of_a_host)
@@ -194,6 +233,10 @@ HOW(leaves_holes)
         "damaged", leaves_holes                                                                    \
     }
 
+#define STOPPED                                                                                    \
+    {                                                                                              \
+        "stopped", mostly_within                                                                   \
+    }
 #define PARTIAL                                                                                    \
     {                                                                                              \
         "absent-client clock-jump stuck-thread slow-host slow-client", always                      \
@@ -212,8 +255,9 @@ static const struct finding_kind kinds[] = {
     {.name = "stall",
      .is_standstill = true,
      DOUBT("a stall"),
-     .because = {{"stopped retransmits", mostly_within},
+     .because = {STOPPED,
                  {"clock-jump", begins_with},
+                 {"retransmits", mostly_within},
                  {"errors", hangs_from_then_on},
                  {"errors", takes_threads},
                  HOLES}},
@@ -223,8 +267,9 @@ static const struct finding_kind kinds[] = {
      .table = FINDING_IN_ERRORS,
      .because = {{"clock-step", is_refused},
                  {"no-success", begins_with},
-                 {"stopped", mostly_within},
-                 {"stall stuck-thread", overlaps}}},
+                 {"stopped", mostly_in},
+                 {"stall", overlaps},
+                 {"stuck-thread", is_its_time_out}}},
     {.name = "drop", .is_step = true, DOUBT("a drop"), .because = {LEVELS}},
     {.name = "rise", .is_step = true, DOUBT("a rise"), .because = {LEVELS}},
     {.name = "warm-up",
@@ -261,12 +306,13 @@ static const struct finding_kind kinds[] = {
      .because = {{"slow-object", is_part_of_it}}},
     {.name = "slow-op",
      DOUBT("a slow operation"),
-     .because = {{"slow-host", begins_with},
-                 {"slow-host slow-client slow-op pauses", costs_more},
+     .because = {{"slow-host", begins_with_same_op},
+                 {"slow-op", begins_with_costlier},
+                 {"slow-host slow-client pauses", costs_more},
                  {"stall pauses", mostly_within},
-                 {"absent-client", is_of_all},
+                 {"absent-client", is_of_all_for_good},
                  {"absent-client", is_at_the_change}}},
-    {.name = "stuck-thread", .because = {{"stopped", mostly_within}}},
+    {.name = "stuck-thread", .because = {STOPPED}},
     {.name = "absent-client",
      .is_standstill = true,
      .is_design = true,
@@ -282,7 +328,7 @@ static const struct finding_kind kinds[] = {
     {.name = "no-success", .is_end = true, .because = {{"clock-step", always}}},
     {.name = "left-out", .stays = true, .because = {PARTIAL}},
     {.name = "short-range", .because = {PARTIAL}},
-    {.name = "few-samples", .because = {{"errors left-out", takes_the_samples}}},
+    {.name = "few-samples", .because = {{"errors", takes_the_samples}, {"left-out", takes_most}}},
     {.name = "uneven-hosts",
      .table = FINDING_IN_HOSTS,
      .because = {{"slow-host stall errors", is_of_a_host}}},

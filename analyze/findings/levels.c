@@ -80,6 +80,13 @@ static double at_equal_load(struct search *s, double change, int64_t from_ns, in
 
     if (load_explains(s, at_ns, change, true))
         return 0;
+    if (load_changes_requests(s, at_ns)) {
+        const double *ln = s->equal->ln;
+        double slowed = load_mean(s, ln, at_ns, until_ns) - load_mean(s, ln, from_ns, at_ns);
+
+        if (!(slowed / -change > .5)) /* durations at equal load show less than half */
+            return 0;
+    }
     if (s->c->open_loop || !(load / change > 0) || fabs(load) < log(1 + LOAD_LEAST_CHANGE))
         return change; /* NAN: not known */
     load_add(s,

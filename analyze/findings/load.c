@@ -291,8 +291,7 @@ static bool find_changes(struct search *s, struct levels *l, enum load_quantity 
     return levels_tell(l, add_change, &(struct load_change){.of = of, .op = op}, e);
 }
 
-/* Whether a change of what requests are for comes at that time: of sizes or mix. */
-static bool load_changes_requests(const struct search *s, int64_t at_ns)
+bool load_changes_requests(const struct search *s, int64_t at_ns)
 {
     for (size_t i = 0; i < s->n_loads; i++)
         if (s->loads[i].of <= LOAD_MIX &&

@@ -22,7 +22,7 @@ static struct finding_text at_equal_load(const struct like_span *g)
 {
     if (!g->is_load && fabs(log(g->ratio / g->load_ratio)) > log(SLOW_LEAST_RATIO))
         return finding_format(" (%.1f times at equal load)", g->load_ratio);
-    return finding_format("%s", "");
+    return (struct finding_text){""};
 }
 
 /* Names the operation, and the sizes, that alone are slow: " for GET requests of 1MiB". */
@@ -35,7 +35,7 @@ static struct finding_text requests_of(const struct like *l, const struct like_s
     bool has_sizes = class != NULL && class->max_bytes > 1;
 
     if (op == SIZE_MAX)
-        return finding_format("%s", "");
+        return (struct finding_text){""};
     f->op = l->c->n_ops > 1 ? l->c->ops[op].name : NULL;
     return finding_format(" for %.80s%srequests%s%s", f->op != NULL ? f->op : "",
                           f->op != NULL ? " " : "", has_sizes ? " of " : "",

@@ -46,6 +46,15 @@ class Limits(CliTest):
             found += ci["lo"] == 0
         self.assertEqual(found, 2)
 
+    def test_requests_of_centuries(self):
+        """Together they take longer than nanoseconds can say in 63 bits."""
+        begin, end = -17 * 10 ** 8 * SECOND, 73 * 10 ** 8 * SECOND
+        path = self.put([row(begin + i * 1000, end + i, thread=i) for i in range(60)])
+        report = self.s3analyze("analyze", "--json", "--range", "full", "--slo", "mean>1h", path).json()
+        answer, = report["slo"]["assertions"]
+        self.assertEqual(answer["value"], report["operations"][0]["requests"]["mean_ns"])
+        self.assertTrue(0 < answer["lo"] <= answer["value"] <= answer["hi"])
+
     def test_nothing_was_tested(self):
         path = self.put(steady(3))
         other = self.tmp / "other.csv"

@@ -47,6 +47,14 @@ class Slo(CliTest):
             self.assertTrue(met["lo"] <= met["value"] <= met["hi"])
         self.assertIn("mean, errors", self.s3analyze("analyze", "--slo", "means<1s", path, status=2).err)
 
+    def test_a_mean_of_a_store_that_fails(self):
+        """Requests that fail fast make no mean good: with more than 1 % of them it can be missed, not met."""
+        for every, limit, verdict in ((2, "mean<1h", "undecided"), (200, "mean<1h", "met"), (2, "mean<1ns", "missed")):
+            rows = [r._replace(error="no" if i % every == 0 else "") for i, r in enumerate(capgen.steady(900))]
+            path = self.put("run.csv", capgen.text(rows))
+            answer, = self.s3analyze("analyze", "--json", "--slo", limit, path, status=None).json()["slo"]["assertions"]
+            self.assertEqual(answer["verdict"], verdict, (every, limit))
+
     def test_the_mean_of_an_open_loop(self):
         """It is that of response times; sums do not keep it by second."""
         path, sums = capture("s3load-open-loop"), self.tmp / "run.sums"

@@ -12,6 +12,7 @@
 #include "analyze/summary/model/fields.h"
 #include "libcommon/err.h"
 #include "libcommon/hist.h"
+#include "libcommon/int64.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -86,7 +87,7 @@ static inline void latency_take(struct latency *l, enum latency_pass pass, int64
             l->near.segment[l->near.n++] = (uint32_t)segment;
         }
         l->n_above[segment * LATENCY_N_CLASSES + class]++;
-        l->sum[segment] += v;
+        l->sum[segment] = int64_add_clamped(l->sum[segment], v);
     } else if (l->wanted[hist_index(v)]) {
         l->kept.v[l->kept.n++] = v;
     }

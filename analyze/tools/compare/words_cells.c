@@ -119,8 +119,8 @@ struct compare_words_text compare_words_rest(const struct compare *c)
             least = c->ops[k].runs[side].n < least ? c->ops[k].runs[side].n : least;
             most = c->ops[k].runs[side].n > most ? c->ops[k].runs[side].n : most;
         }
-        if (c->ops[k].change == CELL_OPEN)
-            mde_frac = fmax(mde_frac, (m != NULL ? m : c->ops[k].head)->mde_frac);
+        if (c->ops[k].change == CELL_OPEN && m != NULL)
+            mde_frac = fmax(mde_frac, m->mde_frac);
     }
     if (n_open > 0)
         words_append(&t, "%zu show%s no change", n_open, n_open == 1 ? "s" : "");

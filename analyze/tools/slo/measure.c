@@ -250,16 +250,20 @@ struct slo_measure slo_measure_percentile(const struct statistics_percentile *x,
     return m;
 }
 
-/* Percentiles are those of the successful requests. If more requests failed than may lie above the
- * percentile, it is infinite for those who sent them, so it cannot be shown to be below a limit. */
-static void respect_failures(struct slo_measure *m, const struct operation *op, uint32_t ppm)
+/* Percentiles and means are those of the successful requests. If more requests failed than may lie
+ * above the percentile, it is infinite for those who sent them, so it cannot be shown to be below a
+ * limit. A mean takes as many failures as a p99, as in comparisons. */
+static void respect_failures(struct slo_measure *m, const struct operation *op,
+                             const struct slo_assertion *of)
 {
+    uint32_t ppm = of->figure == SLO_MEAN ? 99 * SLO_PPM / 100 : of->ppm;
     double failed_frac = (double)operation_n_failed(op) / (double)operation_n_all(op);
 
     if (!m->known || failed_frac <= 1 - (double)ppm / SLO_PPM)
         return;
     m->hi = INFINITY;
-    m->why = "more requests failed than may exceed the percentile";
+    m->why = of->figure == SLO_MEAN ? "more than 1 % of the requests failed"
+                                    : "more requests failed than may exceed the percentile";
 }
 
 static bool measure_percentile(const struct subject *x, enum statistics_of source,
@@ -351,7 +355,6 @@ static bool answer(struct slo_report *r, const struct slo_assertion *of, const s
 
         to->of_response = source == STATISTICS_RESPONSE;
         ok = measure_percentile(x, source, of, &to->measure, e);
-        respect_failures(&to->measure, x->op, of->ppm);
     } else if (x->index < 0 && !known_all(&x->op->judged.known, THROUGHPUT_ENDED)) {
         to->measure = absent("requests by second are not in the file");
     } else {
@@ -360,6 +363,8 @@ static bool answer(struct slo_report *r, const struct slo_assertion *of, const s
         if (of->figure == SLO_ERRORS)
             respect_one_event(&to->measure, of);
     }
+    if (is_time(of))
+        respect_failures(&to->measure, x->op, of);
     slo_judge(to);
     return ok;
 }
