@@ -266,31 +266,31 @@ static struct units_text part_of(double share)
 
 /* Says when the errors of a message came: "throughout", or between which times if a few lie close
  * together. Adds the share of errors in the worst burst, if there is one. */
-static struct finding_text steady_when(const struct search *s, const struct course_message *m,
-                                       const struct burst *worst)
+static struct phrase steady_when(const struct search *s, const struct course_message *m,
+                                 const struct burst *worst)
 {
     const char *the_run = s->role == ROLE_BENCHMARK ? " the run" : "";
 
     if (worst != NULL)
-        return finding_format("throughout%s, %s of them from %s to %s", the_run,
-                              part_of(worst->n_errors / (double)m->n).s,
-                              find_clock(s->c, course_bin_start_ns(s->c, worst->first)).s,
-                              find_clock(s->c, course_bin_start_ns(s->c, worst->last + 1)).s);
+        return phrase_format("throughout%s, %s of them from %s to %s", the_run,
+                             part_of(worst->n_errors / (double)m->n).s,
+                             find_clock(s->c, course_bin_start_ns(s->c, worst->first)).s,
+                             find_clock(s->c, course_bin_start_ns(s->c, worst->last + 1)).s);
     if (m->n == 1)
-        return finding_format("at %s", find_clock(s->c, m->first_ns).s);
+        return phrase_format("at %s", find_clock(s->c, m->first_ns).s);
     if (2 * search_frac(s, m->last_ns - m->first_ns) < 1)
-        return finding_format("between %s and %s", find_clock(s->c, m->first_ns).s,
-                              find_clock(s->c, m->last_ns).s);
-    return finding_format("throughout%s", the_run);
+        return phrase_format("between %s and %s", find_clock(s->c, m->first_ns).s,
+                             find_clock(s->c, m->last_ns).s);
+    return phrase_format("throughout%s", the_run);
 }
 
 /* Returns "1.2 % of all". Adds the share of the requests of the host, client or operation that
  * fails (`own`) and of the threads' time where these are far more: a time-out keeps a thread from
  * many requests. */
-static struct finding_text share_text(const struct search *s, const struct finding *f, double share,
-                                      double own, double time_share, bool takes_time)
+static struct phrase share_text(const struct search *s, const struct finding *f, double share,
+                                double own, double time_share, bool takes_time)
 {
-    struct finding_text t;
+    struct phrase t;
     size_t n = (size_t)snprintf(t.s, sizeof t.s, "%s of all", units_pct(100 * share).s);
 
     if (s->role != ROLE_BENCHMARK)
@@ -361,9 +361,8 @@ static bool say(struct search *s, const struct course_message *m, const struct w
     const char *of_client = client != NULL ? " of client " : "";
     const char *of_host = f.scope != SCOPE_HOST ? "" : client != NULL ? " to " : " of ";
     const char *host = f.scope == SCOPE_HOST ? intern_shown(f.party) : "";
-    struct finding_text of_all = share_text(s, &f, share, b == NULL ? of_own : 0, time_share,
-                                            takes_time),
-                        rest = {""};
+    struct phrase of_all = share_text(s, &f, share, b == NULL ? of_own : 0, time_share, takes_time),
+                  rest = {""};
 
     client = client != NULL ? intern_shown(client) : "";
     if (m->n_kinds > 1)
@@ -389,7 +388,7 @@ static bool say(struct search *s, const struct course_message *m, const struct w
     f.has_start = true;
     f.has_end = has_end(s, b);
     f.within_ns = (int64_t)(m->took_ns / m->n); /* they began before they failed */
-    struct finding_text bursts = {""}, whole = {""}, some = {""};
+    struct phrase bursts = {""}, whole = {""}, some = {""};
     if (is_part)
         snprintf(whole.s, sizeof whole.s, "; part of the %s", units_count(m->n).s);
     if (b->n_bursts > 0)

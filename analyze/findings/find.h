@@ -161,13 +161,13 @@ detector find_stalls, find_errors, find_clock_jumps, find_absent, find_stuck, fi
 void search_set_party(struct finding *f, const struct course_parties *p, size_t k);
 
 /* "fell by 68 %"; from twice as much on "rose to 16.6 times"; "stayed the same". */
-struct finding_text find_change(double ratio);
+struct phrase find_change(double ratio);
 
 /* "1MiB", "1MiB to 4MiB": sizes from one to another. Both become figures of the finding; those
  * below a power of two are told as up to it. */
-struct finding_text find_sizes(struct finding *f, int64_t min_bytes, int64_t max_bytes);
+struct phrase find_sizes(struct finding *f, int64_t min_bytes, int64_t max_bytes);
 
-static inline struct finding_text find_clock(const struct course *c, int64_t ns)
+static inline struct phrase find_clock(const struct course *c, int64_t ns)
 {
     return finding_clock(c->start_ns, c->end_ns, ns);
 }

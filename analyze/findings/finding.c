@@ -24,26 +24,15 @@ void finding_set_times(struct finding *f, int64_t start_ns, int64_t end_ns)
     f->end_ns = end_ns;
 }
 
-struct finding_text finding_format(const char *fmt, ...)
-{
-    struct finding_text t;
-    va_list args;
-
-    va_start(args, fmt);
-    vsnprintf(t.s, sizeof t.s, fmt, args);
-    va_end(args);
-    return t;
-}
-
-struct finding_text finding_clock(int64_t start_ns, int64_t end_ns, int64_t ns)
+struct phrase finding_clock(int64_t start_ns, int64_t end_ns, int64_t ns)
 {
     const struct rfc3339_text start = rfc3339_format(start_ns), end = rfc3339_format(end_ns),
                               at = rfc3339_format(ns);
     const size_t date = strlen("2026-05-01T"), time = strlen("12:00:00.0");
 
     if (memcmp(start.s, end.s, date) == 0)
-        return finding_format("%.*s", (int)time, at.s + date);
-    return finding_format("%.*s %.*s", (int)date - 1, at.s, (int)time, at.s + date);
+        return phrase_format("%.*s", (int)time, at.s + date);
+    return phrase_format("%.*s %.*s", (int)date - 1, at.s, (int)time, at.s + date);
 }
 
 void finding_figure(struct finding *f, const char *name, double value)

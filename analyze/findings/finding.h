@@ -3,6 +3,7 @@
 #ifndef S3_ANALYZE_FINDINGS_FINDING_H
 #define S3_ANALYZE_FINDINGS_FINDING_H
 
+#include "analyze/base/phrase.h"
 #include "libcommon/err.h"
 
 #include <stdbool.h>
@@ -131,12 +132,6 @@ struct findings {
     size_t n, cap;
 };
 
-/* A part of a sentence, which finding_format makes. */
-struct finding_text {
-    char s[1000];
-};
-struct finding_text finding_format(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-
 /* A finding of the whole system and the whole run, without figures. */
 struct finding finding_of(const char *kind, bool is_problem, double lost_frac);
 
@@ -145,7 +140,7 @@ void finding_set_times(struct finding *f, int64_t start_ns, int64_t end_ns);
 
 /* The time of day at `ns`, UTC, as sentences name it; with the date, unless the run began and ended
  * on one day. */
-struct finding_text finding_clock(int64_t start_ns, int64_t end_ns, int64_t ns);
+struct phrase finding_clock(int64_t start_ns, int64_t end_ns, int64_t ns);
 
 /* Adds a figure to the finding, unless it has FINDING_MAX_FIGURES already. */
 void finding_figure(struct finding *f, const char *name, double value);

@@ -232,8 +232,7 @@ static bool is_reported(const struct search *s, const struct finding *f)
 
 /* Returns "PUT takes", "GET requests of 1MiB to 4MiB take"; sets the operation and the sizes of
  * f. */
-static struct finding_text name_part(const struct course *c, const struct part *p,
-                                     struct finding *f)
+static struct phrase name_part(const struct course *c, const struct part *p, struct finding *f)
 {
     const struct course_stratum *x = &c->strata[strata_of(c, p, p->k).first];
 
@@ -241,22 +240,22 @@ static struct finding_text name_part(const struct course *c, const struct part *
             : c->n_ops > 1 ? c->ops[x->op].name
                            : NULL;
     if (p->of != SIZES)
-        return finding_format("%.80s take%s", f->op != NULL ? f->op : "All operations",
-                              f->op != NULL ? "s" : "");
-    return finding_format("%.80s%s of %s take", f->op != NULL ? f->op : "",
-                          f->op != NULL ? " requests" : "Requests",
-                          find_sizes(f, x->min_bytes, x->max_bytes).s);
+        return phrase_format("%.80s take%s", f->op != NULL ? f->op : "All operations",
+                             f->op != NULL ? "s" : "");
+    return phrase_format("%.80s%s of %s take", f->op != NULL ? f->op : "",
+                         f->op != NULL ? " requests" : "Requests",
+                         find_sizes(f, x->min_bytes, x->max_bytes).s);
 }
 
 /* " from 12:00:03.1 to 12:00:07.9", " from 12:00:03.1 on", " until 12:00:07.9", " on". */
-static struct finding_text name_time(const struct course *c, const struct finding *f)
+static struct phrase name_time(const struct course *c, const struct finding *f)
 {
-    return finding_format("%s%s%s%s", f->has_start ? " from " : "",
-                          f->has_start ? find_clock(c, f->start_ns).s : "",
-                          !f->has_end    ? " on"
-                          : f->has_start ? " to "
-                                         : " until ",
-                          f->has_end ? find_clock(c, f->end_ns).s : "");
+    return phrase_format("%s%s%s%s", f->has_start ? " from " : "",
+                         f->has_start ? find_clock(c, f->start_ns).s : "",
+                         !f->has_end    ? " on"
+                         : f->has_start ? " to "
+                                        : " until ",
+                         f->has_end ? find_clock(c, f->end_ns).s : "");
 }
 
 /* Returns the share of the time of all requests that a part loses by taking longer. */
@@ -289,7 +288,7 @@ static bool say_part(struct search *s, const struct part *p, const struct slow_t
         (p->tail || fabs(t->change) >= log(SLOW_PROBLEM_RATIO)) &&
         (p->of != ALL || lost >= (begins ? LEVELS_PROBLEM_WARM_UP : LEVELS_PROBLEM_LOST));
     struct finding f = finding_of(t->kind, problem, lost);
-    struct finding_text who = name_part(c, p, &f);
+    struct phrase who = name_part(c, p, &f);
 
     f.start_ns = t->from_ns;
     f.end_ns = t->to_ns;
@@ -303,7 +302,7 @@ static bool say_part(struct search *s, const struct part *p, const struct slow_t
     finding_figure(&f, "after_ns", begins ? before_ns : before_ns * ratio);
     if (p->of == SIZES && is_reported(s, &f))
         return true;
-    struct finding_text what = finding_format(
+    struct phrase what = phrase_format(
         "%s %s %s -> %s", p->tail || !c->has_requests ? "mean" : "typical",
         p->of == ALL && c->open_loop && c->has_requests ? "response time" : "duration",
         units_duration((int64_t)before_ns).s, units_duration((int64_t)(before_ns * ratio)).s);

@@ -377,24 +377,24 @@ static int compare_changes(const void *a, const void *b)
 }
 
 /* "objects are 33 times as large (64KiB -> 2.1MiB)". */
-static struct finding_text describe(const struct search *s, const struct load_change *x)
+static struct phrase describe(const struct search *s, const struct load_change *x)
 {
     double ratio = x->after / x->before;
 
     if (x->of == LOAD_SIZES)
-        return finding_format("objects are %.2g times as large (%s -> %s)", ratio,
-                              units_size(x->before).s, units_size(x->after).s);
+        return phrase_format("objects are %.2g times as large (%s -> %s)", ratio,
+                             units_size(x->before).s, units_size(x->after).s);
     if (x->of == LOAD_OBJECTS)
-        return finding_format("requests have %.2g times as many objects (%.3g -> %.3g)", ratio,
-                              x->before, x->after);
+        return phrase_format("requests have %.2g times as many objects (%.3g -> %.3g)", ratio,
+                             x->before, x->after);
     if (x->of == LOAD_MIX)
-        return finding_format("%.0f %% of the requests are %.80s, not %.0f %%", 100 * x->after,
-                              s->c->ops[x->op].name, 100 * x->before);
+        return phrase_format("%.0f %% of the requests are %.80s, not %.0f %%", 100 * x->after,
+                             s->c->ops[x->op].name, 100 * x->before);
     if (x->of == LOAD_RATE)
-        return finding_format("%.2g times as many requests are due", ratio);
-    return finding_format("%.3g %s, not %.3g", x->after,
-                          x->of == LOAD_HOSTS ? "hosts are in use" : "threads are at work",
-                          x->before);
+        return phrase_format("%.2g times as many requests are due", ratio);
+    return phrase_format("%.3g %s, not %.3g", x->after,
+                         x->of == LOAD_HOSTS ? "hosts are in use" : "threads are at work",
+                         x->before);
 }
 
 /* Requests a second that succeeded in [from_ns, to_ns), without the bins that are masked. */
@@ -421,7 +421,7 @@ static bool say_changes(struct search *s, size_t first, size_t end, int64_t from
         {"due_before", "due_after"},     {"hosts_before", "hosts_after"}};
     const struct load_change *x = &s->loads[first];
     struct finding f = finding_of("load-change", FINDING_NOTICE, 0);
-    struct finding_text text = {""}, tail = {""};
+    struct phrase text = {""}, tail = {""};
     size_t n = 0;
 
     for (size_t i = first; i < end && n < sizeof text.s; i++) {
@@ -446,10 +446,10 @@ static bool say_changes(struct search *s, size_t first, size_t end, int64_t from
     if (!isfinite(f.ratio)) /* nothing but stalls or failures on one side */
         f.ratio = NAN;
     else if (was.bytes > 0 && is.bytes > 0)
-        tail = finding_format(": requests/s %s, MiB/s %s", find_change(f.ratio).s,
-                              find_change(f.ratio * is.bytes / is.n / (was.bytes / was.n)).s);
+        tail = phrase_format(": requests/s %s, MiB/s %s", find_change(f.ratio).s,
+                             find_change(f.ratio * is.bytes / is.n / (was.bytes / was.n)).s);
     else
-        tail = finding_format(": requests/s %s", find_change(f.ratio).s);
+        tail = phrase_format(": requests/s %s", find_change(f.ratio).s);
     if (!x->is_gradual) {
         f.has_start = true;
         f.start_ns = x->at_ns;

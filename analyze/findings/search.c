@@ -78,21 +78,21 @@ void search_set_party(struct finding *f, const struct course_parties *p, size_t 
     f->party = p->name[k];
 }
 
-struct finding_text find_change(double ratio)
+struct phrase find_change(double ratio)
 {
     if (ratio >= 2)
-        return finding_format("rose to %.1f times", ratio);
+        return phrase_format("rose to %.1f times", ratio);
     if (fabs(ratio - 1) < .005)
-        return finding_format("stayed the same");
-    return finding_format("%s by %.0f %%", ratio < 1 ? "fell" : "rose", 100 * fabs(ratio - 1));
+        return phrase_format("stayed the same");
+    return phrase_format("%s by %.0f %%", ratio < 1 ? "fell" : "rose", 100 * fabs(ratio - 1));
 }
 
-struct finding_text find_sizes(struct finding *f, int64_t min_bytes, int64_t max_bytes)
+struct phrase find_sizes(struct finding *f, int64_t min_bytes, int64_t max_bytes)
 {
     bool is_one = max_bytes == min_bytes, is_below = (max_bytes & (max_bytes + 1)) == 0;
 
     finding_figure(f, "min_bytes", (double)min_bytes);
     finding_figure(f, "max_bytes", (double)max_bytes);
-    return finding_format("%s%s%s", units_size((double)min_bytes).s, is_one ? "" : " to ",
-                          is_one ? "" : units_size((double)max_bytes + is_below).s);
+    return phrase_format("%s%s%s", units_size((double)min_bytes).s, is_one ? "" : " to ",
+                         is_one ? "" : units_size((double)max_bytes + is_below).s);
 }

@@ -10,24 +10,23 @@
 
 #define TAIL_PROBLEM .05 /* of the run, lost by a tail (the specification of findings) */
 
-static struct finding_text when(const struct search *s, const struct finding *f)
+static struct phrase when(const struct search *s, const struct finding *f)
 {
-    return finding_format("%s%s%s%s", f->has_start ? " from " : "",
-                          f->has_start ? find_clock(s->c, f->start_ns).s : "",
-                          f->has_end ? " until " : "",
-                          f->has_end ? find_clock(s->c, f->end_ns).s : "");
+    return phrase_format("%s%s%s%s", f->has_start ? " from " : "",
+                         f->has_start ? find_clock(s->c, f->start_ns).s : "",
+                         f->has_end ? " until " : "",
+                         f->has_end ? find_clock(s->c, f->end_ns).s : "");
 }
 
-static struct finding_text at_equal_load(const struct like_span *g)
+static struct phrase at_equal_load(const struct like_span *g)
 {
     if (!g->is_load && fabs(log(g->ratio / g->load_ratio)) > log(SLOW_LEAST_RATIO))
-        return finding_format(" (%.1f times at equal load)", g->load_ratio);
-    return (struct finding_text){""};
+        return phrase_format(" (%.1f times at equal load)", g->load_ratio);
+    return (struct phrase){""};
 }
 
 /* Names the operation, and the sizes, that alone are slow: " for GET requests of 1MiB". */
-static struct finding_text requests_of(const struct like *l, const struct like_span *g,
-                                       struct finding *f)
+static struct phrase requests_of(const struct like *l, const struct like_span *g, struct finding *f)
 {
     const struct like_class *class =
         g->part.of[LIKE_CLASS] != SIZE_MAX ? &l->classes[g->part.of[LIKE_CLASS]] : NULL;
@@ -35,29 +34,29 @@ static struct finding_text requests_of(const struct like *l, const struct like_s
     bool has_sizes = class != NULL && class->max_bytes > 1;
 
     if (op == SIZE_MAX)
-        return (struct finding_text){""};
+        return (struct phrase){""};
     f->op = l->c->n_ops > 1 ? l->c->ops[op].name : NULL;
-    return finding_format(" for %.80s%srequests%s%s", f->op != NULL ? f->op : "",
-                          f->op != NULL ? " " : "", has_sizes ? " of " : "",
-                          has_sizes ? find_sizes(f, class->min_bytes, class->max_bytes).s : "");
+    return phrase_format(" for %.80s%srequests%s%s", f->op != NULL ? f->op : "",
+                         f->op != NULL ? " " : "", has_sizes ? " of " : "",
+                         has_sizes ? find_sizes(f, class->min_bytes, class->max_bytes).s : "");
 }
 
 /* The groups that a slow one is compared with: "the other 2 hosts", "2 other hosts" if further ones
  * are slow. */
-static struct finding_text others_of(const struct course_parties *p, size_t n_slow)
+static struct phrase others_of(const struct course_parties *p, size_t n_slow)
 {
     size_t n = p->n - n_slow;
     const char *what = p->clients ? "client" : "host";
     struct units_text many = units_count((int64_t)n);
 
     if (n_slow > 1)
-        return finding_format("%s other %s%s", many.s, what, n > 1 ? "s" : "");
-    return finding_format("the other %s%s%s%s", n > 1 ? many.s : "", n > 1 ? " " : "", what,
-                          n > 1 ? "s" : "");
+        return phrase_format("%s other %s%s", many.s, what, n > 1 ? "s" : "");
+    return phrase_format("the other %s%s%s%s", n > 1 ? many.s : "", n > 1 ? " " : "", what,
+                         n > 1 ? "s" : "");
 }
 
 static bool say_tail(struct search *s, const struct course_parties *p, const struct like_span *g,
-                     const struct finding_text *others, struct finding *f, struct err *e)
+                     const struct phrase *others, struct finding *f, struct err *e)
 {
     finding_figure(f, "slow_share", g->late);
     finding_figure(f, "others_slow_share", g->others_late);
@@ -109,7 +108,7 @@ static bool say_span(struct search *s, const struct like *l, const struct course
 {
     struct finding f =
         finding_of(p->clients ? "slow-client" : "slow-host", is_problem(g, is_minor), g->lost_frac);
-    struct finding_text what = requests_of(l, g, &f), others = others_of(p, n_slow);
+    struct phrase what = requests_of(l, g, &f), others = others_of(p, n_slow);
 
     search_set_party(&f, p, group);
     set_span(&f, g, s->c);
@@ -238,7 +237,7 @@ static bool say_objects(struct search *s, const struct like_found *x, struct err
         double share = g->n / (double)l->n;
         bool is_minor = g->lost_frac < FINDING_PROBLEM_FRAC;
         struct finding f = finding_of("slow-object", is_problem(g, is_minor), g->lost_frac);
-        struct finding_text what = requests_of(l, g, &f);
+        struct phrase what = requests_of(l, g, &f);
 
         set_host(&f, l, x->v[i].group);
         set_span(&f, g, s->c);

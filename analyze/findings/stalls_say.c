@@ -46,10 +46,10 @@ static int64_t find_period(const struct stalls *x, const struct stall *one, doub
 
 /* Sets the parties of a stall in its finding; returns their names as the beginning of a
  * sentence. */
-static struct finding_text name_parties(const struct stall *st, struct finding *f)
+static struct phrase name_parties(const struct stall *st, struct finding *f)
 {
     const struct course_parties *p = st->of;
-    struct finding_text t = {""};
+    struct phrase t = {""};
     size_t n = 0;
 
     if (p == NULL)
@@ -110,7 +110,7 @@ static bool say_pauses(const struct stalls *x, const struct stall *one, int64_t 
         }
     struct finding f = finding_of("pauses", lost >= FINDING_PROBLEM_FRAC, lost);
     f.period_ns = period_ns;
-    struct finding_text who = name_parties(one, &f);
+    struct phrase who = name_parties(one, &f);
     finding_figure(&f, "n", (double)n);
     finding_figure(&f, "mean_length_ns", (double)stood_ns / (double)n);
     finding_figure(&f, "period_ns", (double)period_ns);
@@ -150,7 +150,7 @@ static bool say_stall(const struct stalls *x, const struct stall *st, size_t n_a
     bool problem = worth_of(x, st) == WORTH_PROBLEM;
     struct finding f = finding_of("stall", problem, lost_in(x, st));
 
-    struct finding_text who = name_parties(st, &f);
+    struct phrase who = name_parties(st, &f);
     finding_set_times(&f, st->start_ns, st->end_ns);
     finding_figure(&f, "length_ns", (double)length_ns);
     finding_figure(&f, "rate_frac", frac);

@@ -29,7 +29,6 @@ bool bench_name_outputs(struct bench *b, struct err *e)
     const struct options *o = b->o;
     int n = (int)(strlen(o->path) - strlen(PARTS_SUFFIX));
 
-    b->out.fd = -1;
     b->out.path = (char *)o->path;
     b->out.to_stdout = strcmp(o->path, "-") == 0;
     if (b->out.to_stdout && b->team.size > 1)

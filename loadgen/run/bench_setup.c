@@ -107,7 +107,7 @@ static bool run_sweep(void *ctx, const struct phase *p, struct err *e)
 
 bool bench_set_up(struct bench *b, struct err *e)
 {
-    b->engine.event = -1;
+    b->engine.event = b->out.fd = -1;
     char *cleans = options_to_clean(b->o);
     b->cleans = cleans != NULL ? visible_copy(cleans, NULL) : NULL;
     free(cleans);

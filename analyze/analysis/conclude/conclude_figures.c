@@ -393,8 +393,8 @@ static bool add_hosts(struct findings *out, const char *op, const struct host_re
     finding_figure(&f, "least_share", low / mean);
     finding_figure(&f, "most_share", high / mean);
     bool is_tiny = low > 0 && low < .01 * mean;
-    struct finding_text share =
-        is_tiny ? finding_format("less than 1 %%") : finding_format("%.0f %%", 100 * low / mean);
+    struct phrase share =
+        is_tiny ? phrase_format("less than 1 %%") : phrase_format("%.0f %%", 100 * low / mean);
     return findings_add(out, &f, e,
                         "Hosts are unevenly loaded: %s completed %s of the mean number of "
                         "requests, %s %.0f %%",

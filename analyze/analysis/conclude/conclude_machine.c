@@ -86,9 +86,9 @@ static bool about_fault(struct findings *out, enum machine_fault fault,
         finding_figure(&f, FAULTS[fault].figure, x->value);
     finding_figure(&f, "n_clients", (double)x->n_clients);
     bool is_one = x->n_clients == 1;
-    struct finding_text who = finding_format(
-        "client %s%s%s%s", x->client, is_one ? "" : " (and of ",
-        is_one ? "" : units_count((int64_t)x->n_clients - 1).s, is_one ? "" : " more)");
+    struct phrase who = phrase_format("client %s%s%s%s", x->client, is_one ? "" : " (and of ",
+                                      is_one ? "" : units_count((int64_t)x->n_clients - 1).s,
+                                      is_one ? "" : " more)");
     return say(out, &f, fault, x, who.s, e);
 }
 

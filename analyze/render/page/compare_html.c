@@ -91,7 +91,7 @@ static bool put_first(FILE *f, const struct compare *c, const size_t *order,
                       const struct html_charts *charts, struct err *e)
 {
     struct sheet s = {0};
-    struct compare_words_text why;
+    struct phrase why;
     enum exit_code verdict = compare_words_judge(c, &why);
     bool is_of_several = c->n_ops > 1 && compare_is_measured(c, &c->ops[order[1]]);
 

@@ -11,7 +11,7 @@ bool plan_html(const void *plan, const char *words, const char *command, FILE *f
     const struct plan *p = plan;
     struct html_charts charts;
     struct sheet warnings = {0}, tables = {0};
-    const struct figures_sentence answer = plan_sentence(p);
+    const struct phrase answer = plan_sentence(p);
     char title[64];
 
     (void)words;

@@ -20,12 +20,12 @@ void archive_sheet_unread(struct sheet *s, const struct archive *a);
 /* ---- Trends ---- */
 
 /* Returns "Since 14 March (run 41) GETs are 12 % slower (p = 0.001)." */
-struct figures_sentence trend_says(const struct trend_group *g, const struct trend_change *c);
+struct phrase trend_says(const struct trend_group *g, const struct trend_change *c);
 /* Returns "60 runs of GET, 8 threads, 1MiB, 2026-01-01 to 2026-03-20". */
-struct figures_sentence trend_names(const struct trend_group *g);
+struct phrase trend_names(const struct trend_group *g);
 /* Return the answer of --check-last, and that of a group. */
-struct figures_sentence trend_answers(const struct trend *t);
-struct figures_sentence trend_sums_up(const struct trend_group *g);
+struct phrase trend_answers(const struct trend *t);
+struct phrase trend_sums_up(const struct trend_group *g);
 
 /* A group's changes: a sentence for each, and a table of the levels. */
 void trend_sheet_changes(struct sheet *s, const struct trend_group *g);

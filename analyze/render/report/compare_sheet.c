@@ -114,9 +114,9 @@ static bool is_next(const char *a, const char *b)
 }
 
 /* "ab-before-1..6", "monday, tuesday, and 7 more" */
-static struct compare_words_text run_names(const char *const *names, size_t n_runs)
+static struct phrase run_names(const char *const *names, size_t n_runs)
 {
-    struct compare_words_text t = {""};
+    struct phrase t = {""};
     size_t n_shown = 0;
 
     for (size_t i = 0, next; i < n_runs; i = next) {
@@ -179,7 +179,7 @@ static void put_settings(struct sheet *s, const struct compare_setting *v, size_
 
 void compare_sheet_limits(struct sheet *s, const struct compare *c)
 {
-    struct compare_words_text limits = compare_words_limits(c);
+    struct phrase limits = compare_words_limits(c);
 
     put_settings(s, c->settings, c->n_settings);
     for (size_t i = 0; i < c->n_options; i++)
@@ -231,7 +231,7 @@ static enum text_style style_of(const struct compare_metric *m)
  * metric before it uses it. */
 static void put_method(struct sheet *s, const struct compare_op *op, size_t i)
 {
-    const struct compare_words_text method = compare_words_assumption(&op->metrics[i]);
+    const struct phrase method = compare_words_assumption(&op->metrics[i]);
     char names[200] = "";
     bool named[RUN_N_COMPARED] = {false}, all = true;
 
@@ -538,7 +538,7 @@ static void put_comment(struct sheet *s, const struct compare *c)
 
 static void put_text(struct sheet *s, const struct compare *c, bool verbose)
 {
-    struct compare_words_text why;
+    struct phrase why;
 
     sheet_line(s, sheet_verdict_style(compare_words_judge(c, &why)), "%s",
                compare_words_answer(c).s);

@@ -3,7 +3,6 @@
 #include "libcommon/rfc3339.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -34,17 +33,6 @@ const char *figures_file(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash != NULL ? slash + 1 : path;
-}
-
-struct figures_sentence figures_say(const char *fmt, ...)
-{
-    struct figures_sentence x;
-    va_list args;
-
-    va_start(args, fmt);
-    vsnprintf(x.s, sizeof x.s, fmt, args);
-    va_end(args);
-    return x;
 }
 
 struct units_text figures_ms(double ms)

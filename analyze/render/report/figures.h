@@ -2,6 +2,7 @@
 #ifndef S3_ANALYZE_RENDER_REPORT_FIGURES_H
 #define S3_ANALYZE_RENDER_REPORT_FIGURES_H
 
+#include "analyze/base/phrase.h"
 #include "analyze/summary/model/fields.h"
 #include "libcommon/units.h"
 
@@ -24,11 +25,6 @@ struct figures_run {
 struct figures_run figures_run(int64_t n_requests, int64_t start_ns, int64_t duration_ns);
 /* Returns a file's name without its folders. */
 const char *figures_file(const char *path);
-/* A sentence; what is too long is cut off. */
-struct figures_sentence {
-    char s[400];
-};
-struct figures_sentence figures_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* A duration, as units_real_duration shows it. */
 struct units_text figures_ms(double ms);
 /* Returns a byte rate in the unit that suits `largest`, so that the rates of a column compare at a

@@ -9,46 +9,46 @@
 
 const char *const plan_gate_names[] = {"no worse", "worse", "undecided"};
 
-static struct figures_sentence rate_text(double per_s)
+static struct phrase rate_text(double per_s)
 {
-    return per_s > 0 ? figures_say("%s requests/s", units_rate(per_s).s)
-                     : figures_say("%s", "no rate");
+    return per_s > 0 ? phrase_format("%s requests/s", units_rate(per_s).s)
+                     : phrase_format("%s", "no rate");
 }
 
 /* Says how much longer runs must be to decide the rates between the ends: the undecided interval
  * shrinks with the root of the number of requests. */
-static struct figures_sentence longer_runs(const struct plan *p, double width)
+static struct phrase longer_runs(const struct plan *p, double width)
 {
     double times = pow(100 * width / p->asked.precision_pct, 2);
 
-    return times < 2 ? figures_say("%s", "")
-                     : figures_say(
+    return times < 2 ? phrase_format("%s", "")
+                     : phrase_format(
                            " Runs of this length do not decide the rates between; runs about %.0f "
                            "times as long would bring the ends to %g %% of each other.",
                            times, p->asked.precision_pct);
 }
 
 /* Says why a search that ended has no answer, and what to do next. */
-static struct figures_sentence why_unconfirmed(const struct plan *p)
+static struct phrase why_unconfirmed(const struct plan *p)
 {
     double times = plan_capacity_longer(&p->found, p->points, p->n_points);
 
     if (p->n_disturbed >= (size_t)p->asked.max_runs)
-        return figures_say("%s", "The machine was too busy: repeat it in another --dir when "
-                                 "nothing else runs there.");
+        return phrase_format("%s", "The machine was too busy: repeat it in another --dir when "
+                                   "nothing else runs there.");
     if (times > 0)
-        return figures_say("Runs of this length do not decide the other rates: repeat it in "
-                           "another --dir with a --duration %s.",
-                           times > MOST_TIMES
-                               ? "that is much longer"
-                               : figures_say("about %.0f times as long", ceil(fmax(times, 2))).s);
+        return phrase_format(
+            "Runs of this length do not decide the other rates: repeat it in "
+            "another --dir with a --duration %s.",
+            times > MOST_TIMES ? "that is much longer"
+                               : phrase_format("about %.0f times as long", ceil(fmax(times, 2))).s);
     if (p->found.met == 0)
-        return figures_say("%s", "No rate met the assertions; below, \"Not met\" says what the "
-                                 "server did instead: mend that, ask for less with --slo, or for "
-                                 "lower rates with a longer --duration.");
-    return figures_say("--max-runs ended the search: repeat it in another --dir with a higher "
-                       "--max-runs, and --from %.4g.",
-                       p->found.met);
+        return phrase_format("%s", "No rate met the assertions; below, \"Not met\" says what the "
+                                   "server did instead: mend that, ask for less with --slo, or for "
+                                   "lower rates with a longer --duration.");
+    return phrase_format("--max-runs ended the search: repeat it in another --dir with a higher "
+                         "--max-runs, and --from %.4g.",
+                         p->found.met);
 }
 
 /* Returns what a run at this rate, which was missed, did not meet. */
@@ -61,54 +61,55 @@ static const char *said_at(const struct plan *p, double rate)
     return r->says;
 }
 
-static struct figures_sentence of_capacity(const struct plan *p)
+static struct phrase of_capacity(const struct plan *p)
 {
     const struct plan_interval x = p->found;
     const struct plan_run *last = p->n > 0 ? &p->runs[p->n - 1] : NULL;
 
     if (x.confirmed && p->next.done)
-        return figures_say(
+        return phrase_format(
             "The assertions are met up to %s requests/s and missed at %s, %s apart; both "
             "ends are confirmed (%s).%s",
             units_rate(x.met).s, units_rate(x.missed).s, units_pct(100 * (x.missed / x.met - 1)).s,
             units_counted((int64_t)p->n_points, "run").s, longer_runs(p, x.missed / x.met - 1).s);
     if (x.flat_to > 0)
-        return figures_say("No rate is low enough to meet the assertions: %s at %s requests/s, and "
-                           "%s at %s (%s).",
-                           said_at(p, x.missed), units_rate(x.missed).s, said_at(p, x.flat_to),
-                           units_rate(x.flat_to).s, units_counted((int64_t)p->n_points, "run").s);
+        return phrase_format(
+            "No rate is low enough to meet the assertions: %s at %s requests/s, and "
+            "%s at %s (%s).",
+            said_at(p, x.missed), units_rate(x.missed).s, said_at(p, x.flat_to),
+            units_rate(x.flat_to).s, units_counted((int64_t)p->n_points, "run").s);
     if (!p->next.done)
-        return figures_say(
+        return phrase_format(
             "Not decided yet after %s: met at %s, missed at %s; next: %s requests/s%s.",
             units_counted((int64_t)p->n_points, "run").s, rate_text(x.met).s, rate_text(x.missed).s,
             units_rate(p->next.level).s, p->next.confirms ? ", to confirm that end" : "");
     if (last != NULL && last->not_offered)
-        return figures_say("Met at %s; the limit was not found, as %s at %s: more --concurrent, "
-                           "--threads or machines are needed.",
-                           rate_text(x.met).s, last->why_not, units_rate(last->point.level).s);
-    return figures_say("Not confirmed after %s: met at %s, missed at %s. %s",
-                       units_counted((int64_t)p->n_points, "run").s, rate_text(x.met).s,
-                       rate_text(x.missed).s, why_unconfirmed(p).s);
+        return phrase_format("Met at %s; the limit was not found, as %s at %s: more --concurrent, "
+                             "--threads or machines are needed.",
+                             rate_text(x.met).s, last->why_not, units_rate(last->point.level).s);
+    return phrase_format("Not confirmed after %s: met at %s, missed at %s. %s",
+                         units_counted((int64_t)p->n_points, "run").s, rate_text(x.met).s,
+                         rate_text(x.missed).s, why_unconfirmed(p).s);
 }
 
-static struct figures_sentence of_ab(const struct plan *p)
+static struct phrase of_ab(const struct plan *p)
 {
     static const char *const words[] = {"No worse than the gates allow", "Worse than a gate allows",
                                         "Undecided"};
     struct plan_judged first = plan_ab_judge(p->gates, p->n_gates, 0, p->points, p->n_points);
 
-    return figures_say(
+    return phrase_format(
         "%s after %s, judged %s; the risk of error over all of these is below 5 %%%s",
         words[p->answer], units_counted((int64_t)p->n_points, "run").s,
         units_counted((int64_t)first.n_looks, "time").s,
         p->next.done ? "." : "; more runs follow.");
 }
 
-static struct figures_sentence of_sweep(const struct plan *p)
+static struct phrase of_sweep(const struct plan *p)
 {
-    return figures_say("%s at %s%s", units_counted((int64_t)p->n_points, "run").s,
-                       units_counted((int64_t)p->n_levels, "level").s,
-                       p->next.done ? "." : "; more runs follow.");
+    return phrase_format("%s at %s%s", units_counted((int64_t)p->n_points, "run").s,
+                         units_counted((int64_t)p->n_levels, "level").s,
+                         p->next.done ? "." : "; more runs follow.");
 }
 
 /* Returns the largest share of failed requests in the runs that count; of a capacity, in those that
@@ -134,39 +135,39 @@ static bool judges_errors(const struct plan *p)
 }
 
 /* Says that requests failed, after the answer: rates and times are those of the others. */
-static struct figures_sentence errors_text(const struct plan *p)
+static struct phrase errors_text(const struct plan *p)
 {
     double most = most_failed(p);
 
     if (!(most > 0))
-        return figures_say("%s", "");
+        return phrase_format("%s", "");
     if (p->asked.kind == PLAN_AB)
-        return figures_say(" Errors: %s -> %s%s.",
-                           units_pct(100 * plan_level_of(p, 0).failed_frac).s,
-                           units_pct(100 * plan_level_of(p, 1).failed_frac).s,
-                           judges_errors(p) ? "" : ", which no gate judges");
-    return figures_say(" Errors: up to %s of the requests of a run%s.", units_pct(100 * most).s,
-                       p->asked.kind == PLAN_CAPACITY ? " that met the assertions" : "");
+        return phrase_format(" Errors: %s -> %s%s.",
+                             units_pct(100 * plan_level_of(p, 0).failed_frac).s,
+                             units_pct(100 * plan_level_of(p, 1).failed_frac).s,
+                             judges_errors(p) ? "" : ", which no gate judges");
+    return phrase_format(" Errors: up to %s of the requests of a run%s.", units_pct(100 * most).s,
+                         p->asked.kind == PLAN_CAPACITY ? " that met the assertions" : "");
 }
 
-struct figures_sentence plan_sentence(const struct plan *p)
+struct phrase plan_sentence(const struct plan *p)
 {
-    const struct figures_sentence answer = p->asked.kind == PLAN_CAPACITY ? of_capacity(p)
-                                           : p->asked.kind == PLAN_AB     ? of_ab(p)
-                                                                          : of_sweep(p);
+    const struct phrase answer = p->asked.kind == PLAN_CAPACITY ? of_capacity(p)
+                                 : p->asked.kind == PLAN_AB     ? of_ab(p)
+                                                                : of_sweep(p);
 
-    struct figures_sentence waits = {""};
+    struct phrase waits = {""};
     double most = 0;
 
     for (size_t i = 0; i < p->n; i++)
         most = fmax(most, p->runs[i].waited_pct);
     if (most > 0)
         waits =
-            figures_say(" s3load waited up to %.2g %% of the time for a CPU: %s.", most,
-                        p->n_disturbed > 0 ? "runs that did not meet the assertions then do not "
-                                             "count"
-                                           : "the answer depends on that");
-    return figures_say("%s%s%s", answer.s, errors_text(p).s, waits.s);
+            phrase_format(" s3load waited up to %.2g %% of the time for a CPU: %s.", most,
+                          p->n_disturbed > 0 ? "runs that did not meet the assertions then do not "
+                                               "count"
+                                             : "the answer depends on that");
+    return phrase_format("%s%s%s", answer.s, errors_text(p).s, waits.s);
 }
 
 /* ---- Tables ---- */

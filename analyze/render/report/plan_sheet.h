@@ -7,7 +7,7 @@
 #include "analyze/write/sheet.h"
 
 /* The answer, or how far the plan is, in one sentence. */
-struct figures_sentence plan_sentence(const struct plan *p);
+struct phrase plan_sentence(const struct plan *p);
 
 /* The answers of a gate, by enum slo_verdict: "no worse", "worse", "undecided". */
 extern const char *const plan_gate_names[];

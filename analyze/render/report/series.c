@@ -196,15 +196,17 @@ enum report_csv_format report_csv_format(const char *path)
 bool report_csv(const struct analysis *a, enum report_csv_format format, bool with_total, bool safe,
                 FILE *f, struct err *e)
 {
+    bool is_json = format == REPORT_CSV_JSON || format == REPORT_CSV_JSON_LINES;
     struct table_out t = {.f = f,
-                          .is_json = format >= REPORT_CSV_JSON,
-                          .is_header =
-                              format<REPORT_CSV_JSON, .is_array = format == REPORT_CSV_JSON,
-                                     .style = {format == REPORT_CSV_COMMAS ? ',' : '\t', safe},
-                                     .full_series = a->options.full_series,
-                                     .has_clients = a->total.n_series_clients> 0,
+                          .is_json = is_json,
+                          .is_header = !is_json,
+                          .is_array = format == REPORT_CSV_JSON,
+                          .style = {format == REPORT_CSV_COMMAS ? ',' : '\t', safe},
+                          .full_series = a->options.full_series,
+                          .has_clients = a->total.n_series_clients > 0,
                           .run_start_ns = a->run_start_ns,
                           .json = {.f = f, .is_compact = true}};
+
     if (t.is_header)
         put_row(&t, &(struct series){0}, 0, &(struct series_row){0});
     t.is_header = false;

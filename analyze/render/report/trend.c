@@ -47,26 +47,26 @@ static struct units_text change_of(const struct trend_group *g, const struct sta
                               trend_is_worse(g, x) ? "slower" : "faster");
 }
 
-struct figures_sentence trend_says(const struct trend_group *g, const struct trend_change *c)
+struct phrase trend_says(const struct trend_group *g, const struct trend_change *c)
 {
     const struct metric *m = metric_of(g, &c->v[0]);
     bool is_quantile = m->kind == METRIC_QUANTILE;
 
     if (m->kind == METRIC_DIFFERENCE)
-        return figures_say("Since %s (run %zu) %s of the %.100ss fail, before it %s (p = %.3f).",
-                           day_of(g, c->run).s, c->run + 1, units_pct(100 * c->v[0].after).s,
-                           g->series[c->v[0].series].op, units_pct(100 * c->v[0].before).s,
-                           c->v[0].p);
-    return figures_say("Since %s (run %zu) %.100ss are %s%s%s (p = %.3f).", day_of(g, c->run).s,
-                       c->run + 1, g->series[c->v[0].series].op, change_of(g, &c->v[0]).s,
-                       is_quantile ? " at " : "", is_quantile ? m->name : "", c->v[0].p);
+        return phrase_format("Since %s (run %zu) %s of the %.100ss fail, before it %s (p = %.3f).",
+                             day_of(g, c->run).s, c->run + 1, units_pct(100 * c->v[0].after).s,
+                             g->series[c->v[0].series].op, units_pct(100 * c->v[0].before).s,
+                             c->v[0].p);
+    return phrase_format("Since %s (run %zu) %.100ss are %s%s%s (p = %.3f).", day_of(g, c->run).s,
+                         c->run + 1, g->series[c->v[0].series].op, change_of(g, &c->v[0]).s,
+                         is_quantile ? " at " : "", is_quantile ? m->name : "", c->v[0].p);
 }
 
-struct figures_sentence trend_names(const struct trend_group *g)
+struct phrase trend_names(const struct trend_group *g)
 {
     const struct run_kept *r = &g->runs[0]->kept;
     static const char *const of[] = {"", ", of sums", ", of aggregated captures"};
-    struct figures_sentence t;
+    struct phrase t;
     bool of_response = false;
     size_t n = (size_t)snprintf(t.s, sizeof t.s, "%s of", units_counted((int64_t)g->n, "run").s);
 
@@ -87,48 +87,48 @@ struct figures_sentence trend_names(const struct trend_group *g)
     return t;
 }
 
-struct figures_sentence trend_sums_up(const struct trend_group *g)
+struct phrase trend_sums_up(const struct trend_group *g)
 {
     if (g->n < TREND_LEAST_RUNS)
-        return figures_say("Too few runs to show a change: it takes %d.", TREND_LEAST_RUNS);
+        return phrase_format("Too few runs to show a change: it takes %d.", TREND_LEAST_RUNS);
     if (g->n_changes == 0)
-        return figures_say("No change is shown.");
+        return phrase_format("No change is shown.");
     return trend_says(g, &g->changes[g->n_changes - 1]);
 }
 
-struct figures_sentence trend_answers(const struct trend *t)
+struct phrase trend_answers(const struct trend *t)
 {
     const struct trend_group *g = &t->groups[0];
     const struct archive_label last = g->runs[g->n - 1]->label;
 
     if (t->dead != NULL)
         return t->dead->dead_frac > 0
-                   ? figures_say("In the last run, %s, no %.60s succeeded in the last %s of it.",
-                                 last.s, t->dead->op, units_pct(100 * t->dead->dead_frac).s)
-                   : figures_say("In the last run, %s, no %.60s succeeded.", last.s, t->dead->op);
+                   ? phrase_format("In the last run, %s, no %.60s succeeded in the last %s of it.",
+                                   last.s, t->dead->op, units_pct(100 * t->dead->dead_frac).s)
+                   : phrase_format("In the last run, %s, no %.60s succeeded.", last.s, t->dead->op);
     if (t->last == EXIT_FAILED)
-        return figures_say("The last run (%s) is still at the worse level.", last.s);
+        return phrase_format("The last run (%s) is still at the worse level.", last.s);
     if (t->unsure != NULL)
-        return figures_say(
+        return phrase_format(
             "Undecided: the last run, %s, is at a level that is only %s; more runs decide.", last.s,
             change_of(g, &t->unsure->v[0]).s);
     if (t->odd != SIZE_MAX && isnan(g->series[t->odd].v[g->n - 1]))
-        return figures_say(
+        return phrase_format(
             "Undecided: the last run, %s, has too few requests to know its %.60s %s.", last.s,
             g->series[t->odd].op, metrics[g->series[t->odd].metric].name);
     if (t->odd != SIZE_MAX)
-        return figures_say(
+        return phrase_format(
             "Undecided: %.60s %s of the last run, %s, is %.1f standard deviations off its level; "
             "%d runs show whether that stays.",
             g->series[t->odd].op, metrics[g->series[t->odd].metric].name, last.s,
             fabs(g->series[t->odd].last_z), STATS_CHANGES_LEAST);
     if (t->last == EXIT_DONE)
-        return figures_say("The last run, %s, is no worse than its level.", last.s);
+        return phrase_format("The last run, %s, is no worse than its level.", last.s);
     if (g->n >= TREND_LEAST_RUNS)
-        return figures_say("Undecided: %.200s could not be read, and may be the last run.",
-                           figures_file(t->unread->path));
-    return figures_say("Undecided: %s with the last run's settings; it takes %d.",
-                       units_counted((int64_t)g->n, "run").s, TREND_LEAST_RUNS);
+        return phrase_format("Undecided: %.200s could not be read, and may be the last run.",
+                             figures_file(t->unread->path));
+    return phrase_format("Undecided: %s with the last run's settings; it takes %d.",
+                         units_counted((int64_t)g->n, "run").s, TREND_LEAST_RUNS);
 }
 
 /* ---- Sheets ---- */

@@ -2,7 +2,6 @@
 
 #include <ctype.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -29,29 +28,7 @@ const char *compare_words_verdict_code(const struct compare_metric *m)
     return "inconclusive";
 }
 
-void words_append(struct compare_words_text *t, const char *fmt, ...)
-{
-    size_t n = strlen(t->s);
-    va_list args;
-
-    va_start(args, fmt);
-    vsnprintf(t->s + n, sizeof t->s - n, fmt, args);
-    va_end(args);
-}
-
-static const struct compare_words_text nothing = {""};
-
-/* Returns formatted text. */
-static __attribute__((format(printf, 1, 2))) struct compare_words_text say(const char *fmt, ...)
-{
-    struct compare_words_text t;
-    va_list args;
-
-    va_start(args, fmt);
-    vsnprintf(t.s, sizeof t.s, fmt, args);
-    va_end(args);
-    return t;
-}
+static const struct phrase nothing = {""};
 
 /* Converts theta, a difference of logs or of fractions, to percent or to percentage points. */
 static double pct_of(const struct compare_metric *m, double theta)
@@ -92,64 +69,65 @@ static struct units_text two_digits(double frac)
 }
 
 /* Returns " (single run, run CV 2 %)" if a side is one run, else "". */
-static struct compare_words_text single_run(const struct compare_metric *m)
+static struct phrase single_run(const struct compare_metric *m)
 {
     const struct stats_noise *noise = &m->cmp.noise;
 
     if (compare_is_single(m) && noise->kind == STATS_NOISE_HISTORY)
-        return say(" (single run, run CV %.3g %% in %zu runs)", 100 * noise->sigma,
-                   noise->n_history);
+        return phrase_format(" (single run, run CV %.3g %% in %zu runs)", 100 * noise->sigma,
+                             noise->n_history);
     if (compare_is_single(m) && noise->kind == STATS_NOISE_CV)
-        return say(" (single run, run CV %.3g %%)", 100 * noise->sigma);
-    return m->cmp.method == STATS_ONE_MANY ? say(" (single run)") : nothing;
+        return phrase_format(" (single run, run CV %.3g %%)", 100 * noise->sigma);
+    return m->cmp.method == STATS_ONE_MANY ? phrase_format(" (single run)") : nothing;
 }
 
 /* "faster, >= 5 %", "fewer errors" */
-static struct compare_words_text change_word(const struct compare_metric *m, const char *change)
+static struct phrase change_word(const struct compare_metric *m, const char *change)
 {
-    return say("%s%s%s%s", change, metrics[m->metric].kind == METRIC_DIFFERENCE ? " errors" : "",
-               m->beyond_delta ? ", >= " : "", m->beyond_delta ? delta_of(m).s : "");
+    return phrase_format("%s%s%s%s", change,
+                         metrics[m->metric].kind == METRIC_DIFFERENCE ? " errors" : "",
+                         m->beyond_delta ? ", >= " : "", m->beyond_delta ? delta_of(m).s : "");
 }
 
-static struct compare_words_text verdict_word(const struct compare_metric *m)
+static struct phrase verdict_word(const struct compare_metric *m)
 {
     switch (m->verdict) {
     case STATS_NOT_JUDGED:
-        return say("not judged (object sizes differ)");
+        return phrase_format("not judged (object sizes differ)");
     case STATS_NOT_ENOUGH_DATA:
-        return say("not enough data (%s)", m->cmp.why);
+        return phrase_format("not enough data (%s)", m->cmp.why);
     case STATS_SAME:
-        return say("same within %s", delta_of(m).s);
+        return phrase_format("same within %s", delta_of(m).s);
     case STATS_SAME_WITHIN_RUN:
-        return say("same within %s, by within-run noise alone", delta_of(m).s);
+        return phrase_format("same within %s, by within-run noise alone", delta_of(m).s);
     case STATS_BETTER:
         return change_word(m, metrics[m->metric].better);
     case STATS_WORSE:
         return change_word(m, metrics[m->metric].worse);
     case STATS_DIFFERS:
-        return say("different, unless identical runs vary by more than %s",
-                   two_digits(m->cmp.break_even).s);
+        return phrase_format("different, unless identical runs vary by more than %s",
+                             two_digits(m->cmp.break_even).s);
     case STATS_INCONCLUSIVE:
         break;
     }
     if (isfinite(m->mde_frac))
-        return say("inconclusive (MDE %s)", digits3(m, m->mde_frac).s);
+        return phrase_format("inconclusive (MDE %s)", digits3(m, m->mde_frac).s);
     if (m->n_enough > 0)
-        return say("too few runs (%zu a side would show such a change)", m->n_enough);
-    return isinf(m->mde_frac) ? say("too few runs")
-                              : say("inconclusive (no effect could be found)");
+        return phrase_format("too few runs (%zu a side would show such a change)", m->n_enough);
+    return isinf(m->mde_frac) ? phrase_format("too few runs")
+                              : phrase_format("inconclusive (no effect could be found)");
 }
 
-struct compare_words_text compare_words_verdict(const struct compare_metric *m)
+struct phrase compare_words_verdict(const struct compare_metric *m)
 {
-    struct compare_words_text t = verdict_word(m);
+    struct phrase t = verdict_word(m);
 
     if (m->verdict != STATS_NOT_JUDGED && m->verdict != STATS_NOT_ENOUGH_DATA)
-        words_append(&t, "%s", single_run(m).s);
+        phrase_append(&t, "%s", single_run(m).s);
     return t;
 }
 
-struct compare_words_text compare_words_assumption(const struct compare_metric *m)
+struct phrase compare_words_assumption(const struct compare_metric *m)
 {
     const struct stats_noise *noise = &m->cmp.noise;
     const char *test = m->cmp.method == STATS_MEANS       ? "batch means within each"
@@ -158,27 +136,28 @@ struct compare_words_text compare_words_assumption(const struct compare_metric *
                                                           : "difference of rates";
 
     if (m->n_pairs > 0)
-        return say("t of the changes within %zu pairs, taken in turns", m->n_pairs);
+        return phrase_format("t of the changes within %zu pairs, taken in turns", m->n_pairs);
     if (m->cmp.method == STATS_WELCH)
-        return say("Welch's t over the %s of the runs", m->cmp.is_difference ? "rates" : "logs");
+        return phrase_format("Welch's t over the %s of the runs",
+                             m->cmp.is_difference ? "rates" : "logs");
     if (m->cmp.method == STATS_ONE_MANY)
-        return say("t of one run against the logs of several, normal noise");
+        return phrase_format("t of one run against the logs of several, normal noise");
     if (noise->kind == STATS_NOISE_CV)
-        return say("single runs, %s; run CV %.3g %% as given", test, 100 * noise->sigma);
+        return phrase_format("single runs, %s; run CV %.3g %% as given", test, 100 * noise->sigma);
     if (noise->kind == STATS_NOISE_HISTORY)
-        return say("single runs, %s; run CV %.3g %% from %zu earlier runs", test,
-                   100 * noise->sigma, noise->n_history);
-    return say("single runs, %s; noise between runs unknown", test);
+        return phrase_format("single runs, %s; run CV %.3g %% from %zu earlier runs", test,
+                             100 * noise->sigma, noise->n_history);
+    return phrase_format("single runs, %s; noise between runs unknown", test);
 }
 
-struct compare_words_text compare_words_part(const struct run_part *p)
+struct phrase compare_words_part(const struct run_part *p)
 {
     if (p->kind == RUN_HOST)
-        return say("at %.200s", p->host);
+        return phrase_format("at %.200s", p->host);
     if (p->kind == RUN_SIZE && p->max_bytes < 0)
-        return say("%s up", units_size((double)p->min_bytes).s);
-    return p->kind == RUN_SIZE ? say("%s -> %s", units_size((double)p->min_bytes).s,
-                                     units_size((double)p->max_bytes).s)
+        return phrase_format("%s up", units_size((double)p->min_bytes).s);
+    return p->kind == RUN_SIZE ? phrase_format("%s -> %s", units_size((double)p->min_bytes).s,
+                                               units_size((double)p->max_bytes).s)
                                : nothing;
 }
 
@@ -199,18 +178,19 @@ static struct units_text setting_value(enum run_setting kind, double value)
     }
 }
 
-struct compare_words_text compare_words_span(enum run_setting kind, const struct compare_span *s)
+struct phrase compare_words_span(enum run_setting kind, const struct compare_span *s)
 {
     bool is_one = s->hi == s->lo;
 
-    return say("%s%s%s%s", s->several ? "several, mean " : "", setting_value(kind, s->lo).s,
-               is_one ? "" : " to ", is_one ? "" : setting_value(kind, s->hi).s);
+    return phrase_format("%s%s%s%s", s->several ? "several, mean " : "",
+                         setting_value(kind, s->lo).s, is_one ? "" : " to ",
+                         is_one ? "" : setting_value(kind, s->hi).s);
 }
 
-struct compare_words_text compare_words_setting_change(const struct compare_setting *s)
+struct phrase compare_words_setting_change(const struct compare_setting *s)
 {
-    return say("%.500s -> %.500s", compare_words_span(s->kind, &s->before).s,
-               compare_words_span(s->kind, &s->after).s);
+    return phrase_format("%.500s -> %.500s", compare_words_span(s->kind, &s->before).s,
+                         compare_words_span(s->kind, &s->after).s);
 }
 
 /* Counts the measured operations among the first n_ops that have this change of a setting. */
@@ -228,18 +208,17 @@ static size_t n_with(const struct compare *c, const struct compare_setting *x, s
     return n;
 }
 
-static void append_limit(struct compare_words_text *t, const char *op,
-                         const struct compare_setting *s)
+static void append_limit(struct phrase *t, const char *op, const struct compare_setting *s)
 {
     const char *name = run_setting_names[s->kind].title;
 
-    words_append(t, "%s%.24s%s%c%s %s", t->s[0] != '\0' ? ", " : "", op, *op != '\0' ? " " : "",
-                 tolower(name[0]), name + 1, compare_words_setting_change(s).s);
+    phrase_append(t, "%s%.24s%s%c%s %s", t->s[0] != '\0' ? ", " : "", op, *op != '\0' ? " " : "",
+                  tolower(name[0]), name + 1, compare_words_setting_change(s).s);
 }
 
-struct compare_words_text compare_words_limits(const struct compare *c)
+struct phrase compare_words_limits(const struct compare *c)
 {
-    struct compare_words_text t = {""};
+    struct phrase t = {""};
     size_t n_measured = 0;
 
     for (size_t k = 0; k < c->n_ops; k++)
@@ -360,11 +339,11 @@ static bool lacks_spread(const struct compare *c)
     return false;
 }
 
-struct compare_words_text compare_words_notes(const struct compare *c)
+struct phrase compare_words_notes(const struct compare *c)
 {
     if (c->n_family == 0)
-        return say("Nothing was tested: no metric has enough data on both sides.");
-    return say(
+        return phrase_format("Nothing was tested: no metric has enough data on both sides.");
+    return phrase_format(
         "+-: 95 %% CI%s. p and the intervals of changes are Holm-adjusted over %zu comparison%s; * "
         "exploratory, not adjusted.%s",
         c->single ? " within the run" : " of the median run", c->n_family,
@@ -372,7 +351,7 @@ struct compare_words_text compare_words_notes(const struct compare *c)
         !c->single && lacks_spread(c) ? " +- ?: a CI takes 6 runs." : "");
 }
 
-struct compare_words_text compare_words_interval(const struct compare_metric *m)
+struct phrase compare_words_interval(const struct compare_metric *m)
 {
     bool is_same = m->verdict == STATS_SAME || m->verdict == STATS_SAME_WITHIN_RUN;
     double lo = is_same ? m->cmp.lo90 : m->cmp.lo, hi = is_same ? m->cmp.hi90 : m->cmp.hi;
@@ -380,73 +359,78 @@ struct compare_words_text compare_words_interval(const struct compare_metric *m)
 
     from.s[strcspn(from.s, " ")] = to.s[strcspn(to.s, " ")] = '\0';
     return m->cmp.ok && isfinite(lo) && isfinite(hi)
-               ? say("%d %% CI %s to %s", is_same ? 90 : 95, from.s, to.s)
+               ? phrase_format("%d %% CI %s to %s", is_same ? 90 : 95, from.s, to.s)
                : nothing;
 }
 
-struct compare_words_text compare_words_unseen(const struct compare_metric *m)
+struct phrase compare_words_unseen(const struct compare_metric *m)
 {
     if (m->verdict != STATS_INCONCLUSIVE || isnan(m->mde_frac))
         return nothing;
     if (isfinite(m->mde_frac))
-        return say("a change below %.*f %s could not be seen", m->mde_frac < .0995,
-                   100 * m->mde_frac, m->cmp.is_difference ? "points" : "%");
+        return phrase_format("a change below %.*f %s could not be seen", m->mde_frac < .0995,
+                             100 * m->mde_frac, m->cmp.is_difference ? "points" : "%");
     if (m->n_enough > 0)
-        return say("with so few runs no change could be seen; %zu a side would show one of this "
-                   "size",
-                   m->n_enough);
-    return say("with so few runs no change could be seen%s",
-               compare_is_single(m) ? "; take 5 or more a side" : "");
+        return phrase_format(
+            "with so few runs no change could be seen; %zu a side would show one of this "
+            "size",
+            m->n_enough);
+    return phrase_format("with so few runs no change could be seen%s",
+                         compare_is_single(m) ? "; take 5 or more a side" : "");
 }
 
-struct compare_words_text compare_words_effect(const struct compare *c, const struct compare_op *op)
+struct phrase compare_words_effect(const struct compare *c, const struct compare_op *op)
 {
-    return say("Durations: a random request of %.60s takes less time than a random one of %.60s in "
-               "%.1f %% of cases (50 %%: no difference).",
-               c->after.name, c->before.name, 100 * op->effect.p_b_less);
+    return phrase_format(
+        "Durations: a random request of %.60s takes less time than a random one of %.60s in "
+        "%.1f %% of cases (50 %%: no difference).",
+        c->after.name, c->before.name, 100 * op->effect.p_b_less);
 }
 
-struct compare_words_text compare_words_faulty(const struct compare *c)
+struct phrase compare_words_faulty(const struct compare *c)
 {
     size_t n = compare_n_faulty(c);
 
-    return n == 0 ? nothing
-                  : say("%zu of %zu runs had a problem (below); %s included in the figures", n,
-                        compare_n_runs(c), n == 1 ? "it is" : "they are");
+    return n == 0
+               ? nothing
+               : phrase_format("%zu of %zu runs had a problem (below); %s included in the figures",
+                               n, compare_n_runs(c), n == 1 ? "it is" : "they are");
 }
 
-struct compare_words_text compare_words_without_faults(const struct compare_op *op)
+struct phrase compare_words_without_faults(const struct compare_op *op)
 {
     const struct compare_metric *m = compare_leading(op);
 
     if (m == NULL || !op->has_clear)
         return nothing;
-    struct compare_words_text ci = !op->clear.ok
-                                       ? nothing
-                                       : say(" (%s to %s)", change_of(m, op->clear.lo, " %").s,
-                                             change_of(m, op->clear.hi, " %").s);
-    return say("Without the faults the difference of %.40s %s is %s%.112s instead of %s.", op->op,
-               metrics[m->metric].name, change_of(m, op->clear.theta, " %").s, ci.s,
-               change_of(m, compare_theta(m), " %").s);
+    struct phrase ci = !op->clear.ok
+                           ? nothing
+                           : phrase_format(" (%s to %s)", change_of(m, op->clear.lo, " %").s,
+                                           change_of(m, op->clear.hi, " %").s);
+    return phrase_format("Without the faults the difference of %.40s %s is %s%.112s instead of %s.",
+                         op->op, metrics[m->metric].name, change_of(m, op->clear.theta, " %").s,
+                         ci.s, change_of(m, compare_theta(m), " %").s);
 }
 
-struct compare_words_text compare_words_gate(const struct compare *c)
+struct phrase compare_words_gate(const struct compare *c)
 {
     if (c->gate == EXIT_DONE || c->gate == EXIT_FAILED)
-        return say("Gate: %s.", c->gate == EXIT_DONE ? "passed" : "not passed");
-    return say("Gate: undecided. More runs a side%s would decide it.",
-               c->single && c->noise == STATS_NOISE_UNKNOWN ? ", --history or --run-cv" : "");
+        return phrase_format("Gate: %s.", c->gate == EXIT_DONE ? "passed" : "not passed");
+    return phrase_format("Gate: undecided. More runs a side%s would decide it.",
+                         c->single && c->noise == STATS_NOISE_UNKNOWN ? ", --history or --run-cv"
+                                                                      : "");
 }
 
-struct compare_words_text compare_words_gated(const struct compare_metric *m)
+struct phrase compare_words_gated(const struct compare_metric *m)
 {
     double pct = pct_of(m, m->gate_limit);
-    struct compare_words_text answer =
-        !m->cmp.ok          ? say("%s", m->cmp.why)
-        : isnan(m->p_worse) ? say("too few independent requests beyond the percentile")
-                            : say("%s (test for worse: p=%.2g)",
-                                  m->gate_passes ? "within" : "not shown to be within", m->p_worse);
+    struct phrase answer =
+        !m->cmp.ok ? phrase_format("%s", m->cmp.why)
+        : isnan(m->p_worse)
+            ? phrase_format("too few independent requests beyond the percentile")
+            : phrase_format("%s (test for worse: p=%.2g)",
+                            m->gate_passes ? "within" : "not shown to be within", m->p_worse);
 
-    return say("%s: %+.3g%s allowed: %.900s", metrics[m->metric].name, pct != 0 ? pct : 0,
-               m->cmp.is_difference ? " points" : " %", answer.s);
+    return phrase_format("%s: %+.3g%s allowed: %.900s", metrics[m->metric].name, pct != 0 ? pct : 0,
+                         m->cmp.is_difference ? " points" : " %", answer.s);
 }

@@ -42,25 +42,24 @@ static bool has_died(const struct compare_op *op)
 }
 
 /* Appends "GET 64KiB, throughput -9.7 % (95 % CI -11.0 to -8.4)". */
-static void append_cell(struct compare_words_text *t, const struct compare_op *op)
+static void append_cell(struct phrase *t, const struct compare_op *op)
 {
     const struct compare_metric *m = op->head;
     const struct compare_runs *a = &op->runs[0], *b = &op->runs[1];
 
-    words_append(t, "%s, ", op->name);
+    phrase_append(t, "%s, ", op->name);
     if (has_died(op))
-        words_append(t, "nothing succeeded in %zu of %zu runs, before in %zu of %zu", b->n_dead,
-                     b->n, a->n_dead, a->n);
+        phrase_append(t, "nothing succeeded in %zu of %zu runs, before in %zu of %zu", b->n_dead,
+                      b->n, a->n_dead, a->n);
     else
-        words_append(t, "%s %s", m->metric == RUN_OBJECTS ? "objects/s" : metrics[m->metric].name,
-                     words_percent_of(m, compare_theta(m)).s);
+        phrase_append(t, "%s %s", m->metric == RUN_OBJECTS ? "objects/s" : metrics[m->metric].name,
+                      words_percent_of(m, compare_theta(m)).s);
     if (!has_died(op) && compare_words_interval(m).s[0] != '\0')
-        words_append(t, " (%s)", compare_words_interval(m).s);
+        phrase_append(t, " (%s)", compare_words_interval(m).s);
 }
 
 /* Appends "is slower: " and the first cells with that change, "; and 3 more." */
-static void append_changed(struct compare_words_text *t, const struct compare *c,
-                           enum compare_change change)
+static void append_changed(struct phrase *t, const struct compare *c, enum compare_change change)
 {
     static const char *const words[][2] = {
         {"slower", "worse"},
@@ -72,41 +71,41 @@ static void append_changed(struct compare_words_text *t, const struct compare *c
     for (size_t k = 0; k < c->n_ops; k++)
         if (c->ops[k].change == change)
             is_time &= !has_died(&c->ops[k]) && c->ops[k].head->metric != RUN_ERRORS;
-    words_append(t, " %s %s: ", c->n_changes[change] == 1 ? "is" : "are", words[change][!is_time]);
+    phrase_append(t, " %s %s: ", c->n_changes[change] == 1 ? "is" : "are", words[change][!is_time]);
     for (size_t k = 0; k < c->n_ops && told < MAX_NAMED; k++)
         if (compare_is_measured(c, &c->ops[k]) && c->ops[k].change == change) {
-            words_append(t, "%s", told++ > 0 ? "; " : "");
+            phrase_append(t, "%s", told++ > 0 ? "; " : "");
             append_cell(t, &c->ops[k]);
         }
     if (c->n_changes[change] > told)
-        words_append(t, "; and %zu more", c->n_changes[change] - told);
-    words_append(t, ".");
+        phrase_append(t, "; and %zu more", c->n_changes[change] - told);
+    phrase_append(t, ".");
 }
 
-struct compare_words_text compare_words_headline(const struct compare *c)
+struct phrase compare_words_headline(const struct compare *c)
 {
-    struct compare_words_text t = {""};
+    struct phrase t = {""};
     size_t n_all = 0, n_told = 0;
 
     for (enum compare_change i = CELL_WORSE; i < CELL_N; i++)
         n_all += c->n_changes[i];
     if (c->has_gate)
-        words_append(&t, "%s ", compare_words_gate(c).s);
+        phrase_append(&t, "%s ", compare_words_gate(c).s);
     for (enum compare_change i = CELL_WORSE; i <= CELL_DIFFERS; i++) {
         if (c->n_changes[i] == 0)
             continue;
-        words_append(&t, n_told > 0 ? " %zu" : "%zu of %zu cells", c->n_changes[i], n_all);
+        phrase_append(&t, n_told > 0 ? " %zu" : "%zu of %zu cells", c->n_changes[i], n_all);
         append_changed(&t, c, i);
         n_told += c->n_changes[i];
     }
     if (n_told == 0)
-        words_append(&t, "None of %zu cells shows a change.", n_all);
+        phrase_append(&t, "None of %zu cells shows a change.", n_all);
     return t;
 }
 
-struct compare_words_text compare_words_rest(const struct compare *c)
+struct phrase compare_words_rest(const struct compare *c)
 {
-    struct compare_words_text t = {""};
+    struct phrase t = {""};
     size_t n_open = c->n_changes[CELL_OPEN], least = SIZE_MAX, most = 0, n_pairs = SIZE_MAX, n;
     double mde_frac = 0, before, after;
 
@@ -123,26 +122,27 @@ struct compare_words_text compare_words_rest(const struct compare *c)
             mde_frac = fmax(mde_frac, m->mde_frac);
     }
     if (n_open > 0)
-        words_append(&t, "%zu show%s no change", n_open, n_open == 1 ? "s" : "");
+        phrase_append(&t, "%zu show%s no change", n_open, n_open == 1 ? "s" : "");
     if (isinf(mde_frac))
-        words_append(&t, "; of some, so few runs could show none");
+        phrase_append(&t, "; of some, so few runs could show none");
     else if (mde_frac > 0)
-        words_append(&t, "; a change of throughput by %.*f %% would have been seen",
-                     mde_frac < .0995, 100 * mde_frac);
-    words_append(&t, n_open > 0 ? ". " : "");
+        phrase_append(&t, "; a change of throughput by %.*f %% would have been seen",
+                      mde_frac < .0995, 100 * mde_frac);
+    phrase_append(&t, n_open > 0 ? ". " : "");
     if (c->n_changes[CELL_NO_DATA] > 0)
-        words_append(&t, "%zu cannot be compared. ", c->n_changes[CELL_NO_DATA]);
+        phrase_append(&t, "%zu cannot be compared. ", c->n_changes[CELL_NO_DATA]);
     if (n_pairs > 0 && n_pairs < SIZE_MAX)
-        words_append(&t, "%zu pairs%s a cell, taken in turns.", n_pairs,
-                     most > least ? " or more" : "");
+        phrase_append(&t, "%zu pairs%s a cell, taken in turns.", n_pairs,
+                      most > least ? " or more" : "");
     else if (most > 0)
-        words_append(&t, "%zu run%s%s a side of a cell.", least, most == 1 ? "" : "s",
-                     most > least ? " or more" : "");
+        phrase_append(&t, "%zu run%s%s a side of a cell.", least, most == 1 ? "" : "s",
+                      most > least ? " or more" : "");
     if (compare_geomean(c, RUN_THROUGHPUT, &before, &after, &n) && n > 1)
-        words_append(&t, " Throughput is %s in the geometric mean.",
-                     words_change(100 * (after / before - 1), "%").s);
+        phrase_append(&t, " Throughput is %s in the geometric mean.",
+                      words_change(100 * (after / before - 1), "%").s);
     if (compare_n_faulty(c) > 0)
-        words_append(&t, " %zu of %zu runs had a problem.", compare_n_faulty(c), compare_n_runs(c));
+        phrase_append(&t, " %zu of %zu runs had a problem.", compare_n_faulty(c),
+                      compare_n_runs(c));
     return t;
 }
 
