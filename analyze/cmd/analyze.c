@@ -177,8 +177,12 @@ static void show_runs(const struct analyze_given *o, const struct cli_args *args
 static bool analyze(const struct analyze_given *o, struct asserted *asserted,
                     const struct cli_args *args, bool *problem, struct err *e)
 {
+    const struct output_options *out = &o->output;
+    struct load_analysis how = o->analysis;
     struct loaded l = {0};
 
+    if (!out->verbose && !out->markdown && !out->json && out->html == NULL)
+        how.depth = ANALYSIS_BRIEF;
     if (!output_can_write(&o->output, e) || !aggpipe_spool(args->operands, args->n_operands, e))
         return false;
     bool has_rows = !loaded_lacks_rows(args);
@@ -193,7 +197,7 @@ static bool analyze(const struct analyze_given *o, struct asserted *asserted,
     }
     ok = ok &&
          (!has_rows ||
-          load_run_analysis(&l.a, &l.d, &o->filter, &o->analysis, &o->input, o->series_all, e)) &&
+          load_run_analysis(&l.a, &l.d, &o->filter, &how, &o->input, o->series_all, e)) &&
          write_all(&l.a, o, asserted, args, e);
     *problem = findings_have_problem(&l.a.findings);
     loaded_free(&l);

@@ -270,10 +270,11 @@ static void add_entry_tasks(struct plan *p, struct plan_entry *x)
         plan_add_task(p, fill_statistics, x, n, WEIGHT_STATISTICS);
     if (!x->op->requests.present)
         return;
-    plan_add_task(p, requests_times, &x->requests, n, WEIGHT_TIMES);
+    if (!x->requests.brief)
+        plan_add_task(p, requests_times, &x->requests, n, WEIGHT_TIMES);
     if (!x->op->requests.single_size)
         plan_add_task(p, requests_sizes, &x->requests, n, WEIGHT_SIZES);
-    else if (!x->requests.without_access)
+    else if (!x->requests.brief)
         plan_add_task(p, requests_access, &x->requests, n, WEIGHT_ACCESS);
 }
 

@@ -220,7 +220,7 @@ bool load_sums_of_dataset(struct sums *s, struct dataset *d, const struct load_i
                           struct err *e)
 {
     const struct load_filter all = {0};
-    const struct load_analysis how = {.depth = ANALYSIS_NO_ACCESS};
+    const struct load_analysis how = {.depth = ANALYSIS_BRIEF};
     struct analysis a = {0};
     bool ok = sums_of_dataset(s, d, (unsigned)input->threads, e) &&
               (d->n_rows == 0 || load_run_analysis(&a, d, &all, &how, input, false, e));

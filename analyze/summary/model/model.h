@@ -70,8 +70,9 @@ extern const char *const analysis_range_names[];
 /* How much the analysis finds out. The command decides, not the user. */
 enum analysis_depth {
     ANALYSIS_ALL,
-    ANALYSIS_NO_ACCESS, /* all but first and last access of objects */
-    ANALYSIS_TOTALS,    /* throughput and series: no requests, statistics, errors, findings */
+    ANALYSIS_BRIEF,  /* all but what only long reports have: durations of single hosts and clients,
+                        and of the first and last access of objects */
+    ANALYSIS_TOTALS, /* throughput and series: no requests, statistics, errors, findings */
 };
 
 struct analysis_options {

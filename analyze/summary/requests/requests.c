@@ -25,14 +25,15 @@ bool requests_work_init(struct requests_work *w, struct operation *op, const str
     const struct table *t = s->scans[0]->t;
 
     *w = (struct requests_work){
-        .without_access = depth >= ANALYSIS_NO_ACCESS,
+        .brief = depth >= ANALYSIS_BRIEF,
         .op = op,
         .s = s,
         .rows = {.t = t, .scan = s->scans[0], .range = s->ok, .n = t->n},
         .hosts = parts_of(&s->hosts),
         .clients = parts_of(&s->clients),
     };
-    if (op->clients != NULL && !mem_cleared(&op->client_requests, s->clients.keys.n, e))
+    if (!w->brief && op->clients != NULL &&
+        !mem_cleared(&op->client_requests, s->clients.keys.n, e))
         return false;
     if (depth == ANALYSIS_TOTALS || !segment_range_usable(&s->ok) || s->n_inside == 0)
         return true;
@@ -41,7 +42,7 @@ bool requests_work_init(struct requests_work *w, struct operation *op, const str
     r->single_size = s->scans[0]->min_bytes == s->scans[0]->max_bytes;
     if (r->single_size)
         r->object_size_bytes = s->scans[0]->min_bytes;
-    if (w->hosts.n > 1 && !mem_cleared(&r->hosts, w->hosts.n, e))
+    if (!w->brief && w->hosts.n > 1 && !mem_cleared(&r->hosts, w->hosts.n, e))
         return false;
     w->by_host = r->hosts;
     return true;
@@ -178,7 +179,7 @@ bool requests_sizes(void *work, struct err *e)
                         e) &&
            (w->by_host == NULL ||
             sample_sized(&w->rows, &w->hosts, &w->by_host->sized, sizeof *w->by_host, e)) &&
-           (w->without_access || first_access_by_size(r, w, edges, e));
+           (w->brief || first_access_by_size(r, w, edges, e));
 }
 
 /* ---- Together ---- */

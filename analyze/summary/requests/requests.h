@@ -18,7 +18,7 @@ struct requests_work {
     struct rows rows;
     struct parts hosts, clients;
     struct host_requests *by_host; /* the operation's, by key of the set; NULL: a single host */
-    bool without_access;
+    bool brief;                    /* ANALYSIS_BRIEF */
 };
 
 /* Decides what to compute, and makes room for it. Returns false if out of memory. */

@@ -311,7 +311,7 @@ static bool load_capture(struct run *r, const struct run_options *o, struct err 
     struct analysis a = {0};
     struct sums s = {0};
 
-    how.depth = ANALYSIS_NO_ACCESS;
+    how.depth = ANALYSIS_BRIEF;
     bool ok = load_dataset(&d, &path, 1, o->filter, o->input, e);
     if (ok && o->basis != RUN_OF_REQUESTS)
         ok = (o->basis == RUN_OF_SUMS ? load_sums_of_dataset(&s, &d, o->input, e)
