@@ -18,8 +18,7 @@
 #define MAX_HUNG           10000
 #define WIDE_BITS          32
 #define LEAST_WIDE         100
-#define NEARLY_AS_MANY     .9 /* of the median thread's requests: a thread with fewer may hang */
-#define COUNTS_PER_REQUEST 2  /* counters in course.ended, at most */
+#define COUNTS_PER_REQUEST 2 /* counters in course.ended, at most */
 
 struct pass {
     struct course *c;
@@ -91,7 +90,8 @@ static bool find_full_time(struct course *c, const struct course_visits *threads
             v[n++] = (double)threads[i].n;
     c->n_threads = (int64_t)n;
     may_miss = n / 10;
-    double least = n > 0 ? NEARLY_AS_MANY * stats_select(v, n, n / 2) : 0;
+    /* A thread with fewer may hang. */
+    double least = n > 0 ? COURSE_NEARLY_ALL * stats_select(v, n, n / 2) : 0;
     n = 0;
     for (size_t i = 0; i < c->d->n_threads; i++)
         if (threads[i].n > 0)

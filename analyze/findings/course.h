@@ -21,12 +21,14 @@
 #ifndef COURSE_MAX_BINS
 #define COURSE_MAX_BINS 32768
 #endif
-#define COURSE_MAX_MESSAGES 8 /* kept apart; the last entry merges the rarest */
+#define COURSE_MAX_MESSAGES 10 /* kept apart; the last entry merges the rarest */
 #define COURSE_MAX_BLOCKS   128
 #define COURSE_MAX_CELLS    1000000
 #define COURSE_MAX_KINDS    256
-#define COURSE_EQUAL_SIZES  1.1 /* ratio of sizes that are equal (the specification of findings) */
-#define COURSE_HUNG_TIMES   10  /* a request this many times as long as the 90th percentile hung */
+#define COURSE_EQUAL_SIZES                                                                         \
+    (1 + .1) /* ratio of sizes that are equal (the specification of findings) */
+#define COURSE_NEARLY_ALL (1 - .1) /* a tenth less than all */
+#define COURSE_HUNG_TIMES 10 /* a request this many times as long as the 90th percentile hung */
 
 /* A request of a sample. */
 struct course_request {
@@ -42,7 +44,7 @@ struct course_kinds {
     double width; /* log of that ratio */
     size_t n;
     uint64_t keys[COURSE_MAX_KINDS];      /* sorted */
-    uint16_t slots[4 * COURSE_MAX_KINDS]; /* a hash table of indexes from 1 */
+    uint16_t slots[2 * COURSE_MAX_KINDS]; /* a hash table of indexes from 1 */
 };
 
 /* Successes of one operation with sizes from a power of four to the next, by seconds with any size:

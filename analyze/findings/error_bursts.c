@@ -12,7 +12,6 @@
 
 #define BURST_TIMES   2 /* least ratio of the share of errors within to that outside */
 #define MASKED_FRAC   .25
-#define NEARLY_ALL    .9
 #define MAX_BURSTS    10 /* per message; with more of them, errors are steady */
 #define N_REFINEMENTS 10
 #define CHANCE        .001 /* that errors of all are taken for those of one */
@@ -146,7 +145,8 @@ static size_t confined_to(const struct course *c, const struct course_parties *p
     if (p->n < 2)
         return SIZE_MAX;
     double share = usual_share(c, m, v[most], p->n_requests[most]);
-    bool confined = m->n >= 2 && (double)v[most] >= NEARLY_ALL * (double)m->n && share < NEARLY_ALL;
+    bool confined = m->n >= 2 && (double)v[most] >= COURSE_NEARLY_ALL * (double)m->n &&
+                    share < COURSE_NEARLY_ALL;
     /* log of the probability that chance puts all errors on this party */
     double log_p = (double)m->n * log(share);
     return confined && log_p < log(CHANCE) ? most : SIZE_MAX;
@@ -259,7 +259,7 @@ static int64_t n_own(const struct course *c, const struct course_message *m, con
 /* "56 %", "3.4 %": a share of requests in part of the run, of which no table has more digits. */
 static struct units_text part_of(double share)
 {
-    double pct = share < 1 ? fmin(100 * share, 99) : 100;
+    double pct = share < 1 ? fmin(100 * share, 100 - 1) : 100;
 
     return units_format(pct < 10 ? "%.2g %%" : "%.0f %%", pct);
 }

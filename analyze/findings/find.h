@@ -13,7 +13,10 @@
  * burst of errors. */
 #define FINDING_MASK_STALL          1
 #define FINDING_MASK_REPORTED_STALL 2
-#define FINDING_MASK_ERRORS         4
+#define FINDING_MASK_ERRORS         (1 << 2)
+
+/* A count of nothing is so many requests where its logarithm is taken: low, not minus infinity. */
+#define FIND_HALF_MORE (1. / 2)
 
 /* Durations over time, of all requests that are alike together: strata and blocks are fitted
  * together, so that neither the mix nor the sizes of a block count. */
@@ -38,7 +41,7 @@ enum load_quantity {
     N_LOAD_QUANTITIES,
 };
 
-#define LOAD_MOST         32
+#define LOAD_MOST         100
 #define LOAD_LEAST_CHANGE .2 /* a fifth: issue 42 */
 #define LOAD_NEAR         3  /* blocks between two changes that come at one time */
 

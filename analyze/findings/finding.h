@@ -39,9 +39,9 @@ enum finding_scope { SCOPE_SYSTEM, SCOPE_HOST, SCOPE_CLIENT, SCOPE_THREAD };
 #define FINDING_PROBLEM_FRAC .02
 #define FINDING_PROBLEM_NS   INT64_C(1000000000)
 
-#define FINDING_MAX_FIGURES 8
-#define FINDING_MAX_CAUSES  4
-#define FINDING_MAX_PARTIES 16
+#define FINDING_MAX_FIGURES 10
+#define FINDING_MAX_CAUSES  10
+#define FINDING_MAX_PARTIES 10
 
 struct finding_kind;
 
@@ -77,7 +77,7 @@ struct finding {
     size_t place; /* of findings_rank: where it was */
 };
 
-#define FINDING_MAX_REASONS 7
+#define FINDING_MAX_REASONS 10
 
 /* A figure of the kind "damaged": places where any number of rows may be missing. */
 #define FINDING_HOLES "n_holes"

@@ -193,12 +193,12 @@ HOW(ends_where_it_begins)
 
 HOW(takes_the_samples)
 {
-    return cause->op == NULL ? cause->lost_frac > .5 : f->op != NULL && cause->op == f->op;
+    return cause->op == NULL ? 2 * cause->lost_frac > 1 : f->op != NULL && cause->op == f->op;
 }
 
 HOW(takes_most)
 {
-    return cause->lost_frac > .5;
+    return 2 * cause->lost_frac > 1;
 }
 
 /* The cause costs more, or lasts when the level changes, or takes the time that other

@@ -11,9 +11,8 @@
 #include <string.h>
 
 #define LEAST_UNDER_WAY .25 /* change of concurrency / change of durations, as logarithms */
-#define MOST_UNDER_WAY  1.1
-#define OTHERS_FRAC     .45 /* of a change: other parts may have that much */
-#define LEAST_SAMPLES   30
+#define MOST_UNDER_WAY  (1 + .1)
+#define OTHERS_FRAC     .45  /* of a change: other parts may have that much */
 #define LEAST_SPREAD    1e-6 /* variance of a level of durations that are all the same */
 
 #define TAIL_BLOCKS 4 /* a point: few slow requests make its mean */
@@ -153,7 +152,7 @@ static bool others_share(const struct search *s, const struct part *p, const str
         struct usual all = usual_of(s, p, m, 0, n_blocks);
         double change = change_of(s, p, m, t);
 
-        if (m == p->k || all.n < LEAST_SAMPLES)
+        if (m == p->k || all.n < STATS_MIN_REQUESTS)
             continue;
         p->times[n] = change;
         p->ns[n++] = all.ns * (exp(change) - 1);
@@ -373,7 +372,7 @@ bool levels_find_slow_parts(struct search *s, struct levels *l, struct err *e)
         if (p.of == SIZES ? c->n_strata == c->n_ops : c->n_ops < 2)
             continue;
         for (p.k = 0; ok && p.k < p.n; p.k++)
-            ok = count_samples(c, strata_of(c, &p, p.k)).n < LEAST_SAMPLES ||
+            ok = count_samples(c, strata_of(c, &p, p.k)).n < STATS_MIN_REQUESTS ||
                  find_in_part(s, l, &p, e);
     }
     free(p.times);

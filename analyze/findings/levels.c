@@ -57,8 +57,7 @@ static void fill_points(struct levels *l)
         if (n_free < LEVELS_FREE_FRAC * (double)width)
             continue;
         l->at_ns[l->n] = course_bin_start_ns(c, j);
-        /* Half a request more: an empty point is low, not minus infinity. */
-        l->x[l->n] = log((n + .5) / (n_free * (double)c->bin_ns / 1e9)) +
+        l->x[l->n] = log((n + FIND_HALF_MORE) / (n_free * (double)c->bin_ns / 1e9)) +
                      levels_work_at(l->s, course_bin_start_ns(c, j + width / 2));
         l->n++;
     }
@@ -84,7 +83,7 @@ static double at_equal_load(struct search *s, double change, int64_t from_ns, in
         const double *ln = s->equal->ln;
         double slowed = load_mean(s, ln, at_ns, until_ns) - load_mean(s, ln, from_ns, at_ns);
 
-        if (!(slowed / -change > .5)) /* durations at equal load show less than half */
+        if (!(2 * slowed / -change > 1)) /* durations at equal load show less than half */
             return 0;
     }
     if (s->c->open_loop || !(load / change > 0) || fabs(load) < log(1 + LOAD_LEAST_CHANGE))
@@ -174,7 +173,8 @@ static bool say_step(struct levels *l, double before, double after, int64_t from
     double share = search_frac(l->s, (stays ? c->end_ns : until_ns) - at_ns);
     double lost =
         ratio < 1 ? (1 - ratio) * share : (1 - 1 / ratio) * search_frac(l->s, at_ns - c->start_ns);
-    bool is_outage = !stays && ratio < .5 && (1 - ratio) * (double)(until_ns - at_ns) >= OUTAGE_NS;
+    bool is_outage =
+        !stays && 2 * ratio < 1 && (1 - ratio) * (double)(until_ns - at_ns) >= OUTAGE_NS;
     bool problem = fabs(after - before) >= -log(1 - LEVELS_PROBLEM_CHANGE) &&
                    lost >= (stays ? STAYING_LOST_FRAC : LEVELS_PROBLEM_LOST);
     struct finding f = finding_of(ratio < 1 ? "drop" : "rise", problem || is_outage, lost);
@@ -227,8 +227,7 @@ static void refine_visit(const struct levels *l, double before, double *after, i
             return;
         for (size_t j = top.first; j <= top.last; j++)
             n += c->ok[j];
-        /* A stretch without any success counts half of one: its logarithm is needed. */
-        ratio = fmax(n, .5) / usual / (double)(top.last + 1 - top.first);
+        ratio = fmax(n, FIND_HALF_MORE) / usual / (double)(top.last + 1 - top.first);
     }
     if (top.first == from || top.last == to)
         return;

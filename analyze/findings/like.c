@@ -8,22 +8,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST_LONGER    1.1 /* a slow group's requests take so many times as long, at their load */
-#define LEAST_T         8   /* no healthy run of the simulations came near it */
+#define LEAST_LONGER                                                                               \
+    (1 + .1)              /* a slow group's requests take so many times as long, at their load */
+#define LEAST_T         8 /* no healthy run of the simulations came near it */
 #define FURTHER_T       (LEAST_T / 2) /* further intervals of a slow group, gaps between them, tails */
 #define MEAN_SURER      1.25          /* the mean must be so much surer than the typical request */
-#define LEAST_BLOCKS    8
+#define LEAST_BLOCKS    10
 #define MEAN_IN_BLOCK   10
 #define LEAST_IN_BLOCK  3 /* requests of the group, and of the others; blocks of an interval */
 #define LEAST_OF_ALL    (2 * LEAST_IN_BLOCK) /* requests of a stratum, of both */
 #define NEXT_TO_NONE    4 /* an excess that is so many times smaller than another one */
 #define MOST_CANDIDATES 32
-#define MOST_EXCESS     10     /* of a log duration: a single request must not decide a mean */
-#define MAD_TO_SD       1.4826 /* of a normal distribution: 1 / 0.6745 */
+#define MOST_EXCESS     10 /* of a log duration: a single request must not decide a mean */
 #define SPREAD_MARGIN   1.3
-#define MOST_STEP       3  /* standard deviations: a larger difference is a step */
-#define LEAST_BATCHES   5  /* for a variance */
-#define LEAST_LATE      30 /* requests */
+#define MOST_STEP       3 /* standard deviations: a larger difference is a step */
+#define LEAST_BATCHES   5 /* for a variance */
 
 static const struct like_part all_parts = {{SIZE_MAX, SIZE_MAX, SIZE_MAX}};
 
@@ -76,7 +75,7 @@ static double spread(const double *v, size_t n, enum measure of)
         off[i] = fabs(v[i + 1] - v[i]);
         all += off[i] * off[i];
     }
-    double sd = MAD_TO_SD * stats_sort_median(off, n - 1), most = MOST_STEP * sd;
+    double sd = STATS_MAD_TO_SD * stats_sort_median(off, n - 1), most = MOST_STEP * sd;
     for (size_t i = 0; i + 2 < n; i++) {
         double first = v[i + 1] - v[i], second = v[i + 2] - v[i + 1];
         bool is_step = fabs(first) > most || fabs(second) > most;
@@ -260,7 +259,7 @@ static double t_of_late(const struct compared *x, size_t n_blocks, double share,
         late += v[b].late[1];
         more += off[b];
     }
-    return late < LEAST_LATE || more < late / 2
+    return late < STATS_MIN_REQUESTS || more < late / 2
                ? 0
                : more / sqrt((double)n_blocks * long_run_variance(off, n_blocks));
 }

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define N_FITS           60
+#define N_FITS           100
 #define MORE_THAN_CHANCE 4 /* times the variance of a Poisson process, for which it is 1 */
 #define LEAST_PER_HOST   5 /* requests: a host that is in use has none in less than 1 % of blocks */
 #define LEAST_VARIANCE   1e-6 /* of a load that hardly varies */
@@ -173,9 +173,10 @@ static bool fill_quantity(const struct search *s, enum load_quantity of, size_t 
     for (size_t b = 0; b < c->n_blocks; b++)
         v[b] = of == LOAD_THREADS ? log(c->load.threads[b])
                : of == LOAD_HOSTS ? log(hosts[b])
-               : of == LOAD_RATE  ? log((c->load.due[b] + .5) / course_part(c, b, c->block_ns))
-               : of == LOAD_MIX   ? s->equal->by_op[op * c->n_blocks + b].n / s->equal->n[b]
-                                  : 0;
+               : of == LOAD_RATE
+                   ? log((c->load.due[b] + FIND_HALF_MORE) / course_part(c, b, c->block_ns))
+               : of == LOAD_MIX ? s->equal->by_op[op * c->n_blocks + b].n / s->equal->n[b]
+                                : 0;
     /* At the mix of the whole run, so that a change of the mix is none of sizes. */
     for (size_t k = 0; of <= LOAD_OBJECTS && k < c->n_ops; k++) {
         struct course_work all = work_within(s, k, INT64_MIN, INT64_MAX);

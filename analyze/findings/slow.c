@@ -99,7 +99,7 @@ static bool is_told(const struct findings *all, const struct finding *f)
 
 static bool is_late_only(const struct like_span *g)
 {
-    return g->is_tail && g->late > 0 && g->late < .5;
+    return g->is_tail && g->late > 0 && 2 * g->late < 1;
 }
 
 static bool say_span(struct search *s, const struct like *l, const struct course_parties *p,
@@ -151,7 +151,7 @@ static bool say_group(struct search *s, const struct like *l, const struct cours
         lost += x->v[i].lost_frac;
         length += search_frac(s, x->v[i].end_ns - x->v[i].start_ns);
     }
-    bool is_short = length < .5;
+    bool is_short = 2 * length < 1;
     if (is_short && lost < FINDING_WORTH_FRAC)
         return true;
     bool is_minor =

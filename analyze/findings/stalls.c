@@ -11,11 +11,10 @@
 #include <string.h>
 
 #define MOST_STALLS      1000
-#define RATE_FRAC        .1  /* of the usual rate; a stall has at most twice as much */
-#define MOST_BLOCKS      100 /* that have a usual rate of their own */
-#define PER_BLOCK        10  /* requests, at least, on average */
-#define TYPICAL_TIMES    3   /* median durations; shorter gaps arise if requests run in step */
-#define NEARLY_ALL       (1 - STALLS_TOLERANCE) /* least share of requests that hang */
+#define RATE_FRAC        .1   /* of the usual rate; a stall has at most twice as much */
+#define MOST_BLOCKS      100  /* that have a usual rate of their own */
+#define PER_BLOCK        10   /* requests, at least, on average */
+#define TYPICAL_TIMES    3    /* median durations; shorter gaps arise if requests run in step */
 #define ALIKE_SHARE      .25  /* least ratio of a chosen party's requests that hang to the most */
 #define LEAST_WAITS      2    /* requests of a party that hang at once, in a closed loop */
 #define CHANCE           .001 /* that all stalled, and some are accused */
@@ -229,7 +228,7 @@ static bool has_ends(const struct course_gap *g)
 
 static bool is_as_long(int64_t a_ns, int64_t b_ns)
 {
-    return (double)a_ns >= NEARLY_ALL * (double)b_ns;
+    return (double)a_ns >= COURSE_NEARLY_ALL * (double)b_ns;
 }
 
 /* Whether n_as_long stalls of nearly that length, or longer, come by chance in `places`, as all
@@ -239,7 +238,7 @@ static bool is_chance(const struct stalls *x, const struct stall *st, size_t n_a
                       size_t places)
 {
     const struct course *c = x->s->c;
-    double least_ns = NEARLY_ALL * (double)stall_length(st),
+    double least_ns = COURSE_NEARLY_ALL * (double)stall_length(st),
            n = fmax((double)c->n_threads * stalls_share_of(x, st), 1);
 
     /* The tail leaves out the ten longest requests, so as not to be made by the stall itself. */
@@ -275,9 +274,10 @@ static bool drop_gaps(struct stalls *x, struct err *e)
         for (size_t k = 0; k < x->n; k++)
             n_as_long += k == i ||
                          (!x->v[k].at_edge && is_as_long(stall_length(&x->v[k]), stall_length(st)));
-        keep[i] = (!st->at_edge || (c->n_threads > 0 && n >= NEARLY_ALL * (double)c->n_threads)) &&
-                  (!may_step || (double)stall_length(st) >= step_ns || 2 * n >= usual) &&
-                  !is_chance(x, st, n_as_long, 1);
+        keep[i] =
+            (!st->at_edge || (c->n_threads > 0 && n >= COURSE_NEARLY_ALL * (double)c->n_threads)) &&
+            (!may_step || (double)stall_length(st) >= step_ns || 2 * n >= usual) &&
+            !is_chance(x, st, n_as_long, 1);
     }
     for (size_t i = 0; ok && i < x->n; i++)
         if (keep[i])
@@ -313,7 +313,7 @@ static bool choose_parties(const struct stalls *x, size_t i, const struct course
         st->parties[st->n_parties++] = k;
         chosen += here;
     }
-    if (st->n_parties == 0 || st->n_parties == p->n || chosen < NEARLY_ALL * n)
+    if (st->n_parties == 0 || st->n_parties == p->n || chosen < COURSE_NEARLY_ALL * n)
         return false;
     *chance *= stats_binomial_upper(chosen, n, stalls_share_of(x, st));
     return true;

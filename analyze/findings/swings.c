@@ -20,7 +20,7 @@
 #define LEAST_PERIOD_NS 1e9 /* shorter swings cancel within every second */
 #define POINTS_A_CYCLE  4   /* that show its shape */
 #define LEAST_CYCLES    3
-#define MOST_NEIGHBOURS 8 /* on either side; below a cycle's harmonics */
+#define MOST_NEIGHBOURS 10 /* on either side; below a cycle's harmonics */
 #define CHANCE          .01
 #define N_SLOTS         24            /* of a cycle */
 #define WINDOW          (N_SLOTS / 6) /* whose mean is the highest, or the lowest, of a cycle */

@@ -93,6 +93,9 @@ bool stats_mean_of_requests(double mean, const int64_t *sum, const int64_t *n_re
  * trials are independent. */
 void stats_wilson(double frac, double n, double se, double df, double *lo, double *hi);
 
+/* The standard deviation of a normal distribution over its median absolute deviation. */
+#define STATS_MAD_TO_SD 1.4826
+
 /* Returns the p-quantile of the t distribution; df may be infinite. NaN: GSL fails. */
 double stats_t_quantile(double p, double df);
 
