@@ -658,7 +658,7 @@ static bool ask_all(struct compared *x, struct like_found *found, struct err *e)
             }
         found->n_at_once = count_at_once(found->v, found->n);
         if (found->n_at_once == x->n_groups)
-            found->n = 0;
+            found->n = found->n_at_once = 0;
         same = true;
         for (size_t k = 0, i = 0; k < x->n_groups; k++) {
             bool is = i < found->n && found->v[i].group == k;

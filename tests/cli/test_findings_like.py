@@ -73,6 +73,12 @@ class Like(FindingsCase):
             for f in found:
                 self.assertRegex(f["sentence"], "or client client-2, which meet no others, takes 2.[3-7] times as long")
 
+    def test_each_client_is_near_another_host(self):
+        """All clients are slow somewhere, so none is the exception."""
+        load = Load(204, hosts=2, clients=2, length_s=30, threads=16)
+        load.factor = lambda s, h, c, *where: 2 if h != c else 1
+        self.assertEqual([f["sentence"] for f in self.findings(load) if f["kind"] in ("fast-host", "fast-client")], [])
+
     def test_clients_with_unequal_numbers_of_threads(self):
         load = Load(201, mix=(("GET", .6), ("STAT", .4)), length_s=30, threads=24, clients=6)
         load.slots = 2
