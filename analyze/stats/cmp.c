@@ -302,9 +302,9 @@ double stats_gate_limit(double worsening, bool up_is_better)
     return up_is_better ? log1p(-worsening) : log1p(worsening);
 }
 
-bool stats_gate_passes(const struct stats_gate *g)
+bool stats_gate_passes(const struct stats_cmp *c, double limit, bool up_is_better)
 {
-    return g->cmp->ok && (g->up_is_better ? g->cmp->lo90 > g->limit : g->cmp->hi90 < g->limit);
+    return c->ok && (up_is_better ? c->lo90 > limit : c->hi90 < limit);
 }
 
 bool stats_gate_decide(const struct stats_gate *g, size_t n, enum exit_code *code, struct err *e)
@@ -314,8 +314,8 @@ bool stats_gate_decide(const struct stats_gate *g, size_t n, enum exit_code *cod
         return false;
     bool all_pass = true, unknown = false, worse = false;
     for (size_t i = 0; i < n; i++) {
-        p[i] = g[i].cmp->ok ? g[i].p_worse : NAN;
-        all_pass = all_pass && stats_gate_passes(&g[i]);
+        p[i] = g[i].p_worse;
+        all_pass = all_pass && g[i].passes;
         unknown = unknown || (is_single(g[i].cmp) && g[i].cmp->noise.kind == STATS_NOISE_UNKNOWN);
     }
     bool ok = stats_holm(p, n, e);

@@ -381,16 +381,15 @@ double stats_p_worse(const struct stats_cmp *c, double limit, bool up_is_better)
 /* One gated metric. */
 struct stats_gate {
     const struct stats_cmp *cmp;
-    bool up_is_better;
-    double limit;   /* stats_gate_limit */
+    bool passes;    /* stats_gate_passes, unless more is known */
     double p_worse; /* stats_p_worse */
 };
 
 /* Limit on theta for an allowed worsening (fraction): ln(1-g) where up is better, else ln(1+g). */
 double stats_gate_limit(double worsening, bool up_is_better);
 
-/* The 90 % CI lies on the good side of the limit. */
-bool stats_gate_passes(const struct stats_gate *g);
+/* The 90 % CI lies on the good side of the limit (stats_gate_limit). */
+bool stats_gate_passes(const struct stats_cmp *c, double limit, bool up_is_better);
 
 /* Exit code of the gate: EXIT_DONE if every metric passes, EXIT_FAILED if any Holm-adjusted p_worse
  * is < .025, else EXIT_UNDECIDED; EXIT_UNDECIDED in any case where run noise is unknown. *code is

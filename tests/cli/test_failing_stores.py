@@ -123,6 +123,34 @@ class FailingStores(Stores):
         for limit, status in ("p99<100ms", 3), ("p99<5ms", 1):
             self.s3analyze("analyze", "--slo", limit, fast[0], status=status)
 
+    def test_failures_hide_on_both_sides(self):
+        """What failed before was no better: a sound store is not slower, passes gates, and the verdict mirrors."""
+        failing = self.runs("failing", fault=((0, .8), .5, None), took=8)
+        for took, status, verdict in (10, 3, "not-enough-data"), (8, 0, "not-enough-data"), (6, 0, "faster"):
+            sound = self.runs("sound", took=took, first_day=10)
+            for n in 1, 5:
+                more = ["--json", "--gate", "p50:5%", *["--run-cv=1%"][n > 1:]]
+                there, back = (self.s3analyze("cmp", *more, "--before", *x[:n], "--after", *y[:n], status=code)
+                               .json()["operations"][0]["metrics"]
+                               for x, y, code in ((failing, sound, status), (sound, failing, 3 if took > 6 else 1)))
+                for metrics, word in (there, verdict), (back, verdict.replace("faster", "slower")):
+                    self.assertEqual({m["verdict"] for m in metrics if m["metric"] == "p50"}, {word}, (took, n))
+
+    def test_a_worse_percentile_of_a_failing_store_passes_no_gate(self):
+        """It is slower by less than the gate allows, and what failed may take any time."""
+        good = self.runs("good", took=8)
+        bad = self.runs("bad", fault=((0, .8), .5, None), took=9, first_day=10)
+        for n in 1, 5:
+            self.s3analyze("cmp", "--gate", "p50:40%", *["--run-cv=1%"][n > 1:], "--before", *good[:n], "--after", *bad[:n],
+                           status=3)
+
+    def test_few_requests_show_no_percentile_of_a_failing_store(self):
+        """None of the successful ones is slow; a fifth failed."""
+        for n in range(30, 60):
+            rows = capgen.steady(n * 5 // 4, every=12 * MS)
+            path = self.written("few", [r._replace(error="503", bytes=0) if i % 5 == 4 else r for i, r in enumerate(rows)])
+            self.s3analyze("analyze", "--slo", "p90<100ms", path, status=3)
+
     def test_errors_are_a_metric(self):
         good, bad = self.runs("good"), self.runs("bad", fault=((.95, 1), 5, None), first_day=10)
         both = [self.s3analyze("cmp", "--json", "--before", *good, "--after", *after).json()["operations"][0]["metrics"]
@@ -151,6 +179,9 @@ class FailingStores(Stores):
         change = report["groups"][0]["changes"][0]
         self.assertEqual((change["metric"], change["run"], change["is_worse"]), ("errors", 13, True))
         self.assertAlmostEqual(change["difference"], .3, delta=.02)
+        fixed = [self.written(f"n{i}", run(i, took=8 if i < 10 else 10, fault=((0, .4), 14, None) if i < 10 else None, day=i))
+                 for i in range(16)]
+        self.assertRegex(last(fixed, 0), r"Since 1 December \(run 11\) 0 % of the GETs fail, before it 2\d\S* %")
         self.assertIn("no GET succeeded.", last(nights(*[None] * 9, ((0, 1), 10, None)), 1))
         self.assertRegex(last(nights(*[None] * 9, ((.5, 1), 10, None)), 1), r"no GET succeeded in the last [45]\d\S* % of it")
         self.assertIn("errors of the last run", last(nights(*[None] * 9, ((.5, .6), 10, None)), 3))

@@ -11,8 +11,8 @@
 /* Metrics that change within so many runs have changed together. */
 #define NEAR 5
 
-/* More errors are reported first. Throughput is next if its change has this share of the strength
- * of the strongest metric. */
+/* Changes for the worse are reported first, of them those of errors. Throughput is next if its
+ * change has this share of the strength of the strongest metric. */
 #define PREFERRED .5
 
 /* A last run that is so many standard deviations off its level is not noise. */
@@ -118,6 +118,13 @@ static bool belongs_to(const struct trend_group *g, const struct trend_change *c
            strcmp(g->series[x->series].op, g->series[c->v[0].series].op) == 0;
 }
 
+/* Percentiles are those of the successful requests: they are not worse since fewer fail. */
+static int urgency(const struct trend_group *g, const struct stats_change *x, bool fewer)
+{
+    bool hidden = fewer && metrics[g->series[x->series].metric].kind == METRIC_QUANTILE;
+    return 2 * (trend_is_worse(g, x) && !hidden) + is_share(g, x->series);
+}
+
 /* Makes one change of *first and of the changes of the operation's other metrics near it. Sets the
  * strength of the changes taken to 0. */
 static void take_change(struct trend_group *g, const struct stats_changes *found,
@@ -132,14 +139,16 @@ static void take_change(struct trend_group *g, const struct stats_changes *found
             c->v[c->n++] = found->v[i];
             found->v[i].strength = 0;
         }
+    bool fewer = false;
+    for (size_t k = 0; k < c->n; k++)
+        fewer |= is_share(g, c->v[k].series) && !trend_is_worse(g, &c->v[k]);
     for (size_t k = 1; k < c->n; k++) {
-        struct stats_change other = c->v[k];
+        struct stats_change head = c->v[0], other = c->v[k];
+        int more = urgency(g, &other, fewer) - urgency(g, &head, fewer);
 
-        if (is_share(g, other.series) ? trend_is_worse(g, &other)
-                                      : metrics[g->series[other.series].metric].up_is_better &&
-                                            !is_share(g, c->v[0].series) &&
-                                            other.strength >= PREFERRED * c->v[0].strength) {
-            c->v[k] = c->v[0];
+        if (more > 0 || (more == 0 && metrics[g->series[other.series].metric].up_is_better &&
+                         other.strength >= PREFERRED * head.strength)) {
+            c->v[k] = head;
             c->v[0] = other;
         }
     }

@@ -210,7 +210,7 @@ static bool adjust(struct compare *c, struct err *e)
 
 /* A cache of factors from stats_mde_groups. */
 struct mde_cache {
-    struct {
+    struct mde_known {
         size_t n_a, n_b, n_family;
         double factor;
     } v[32];
@@ -231,12 +231,8 @@ static bool mde_factor(struct mde_cache *cache, size_t n_a, size_t n_b, size_t n
     }
     if (!stats_mde_groups(n_a, n_b, n_family, factor, e))
         return false;
-    if (i < sizeof cache->v / sizeof *cache->v) {
-        cache->v[i].n_a = n_a;
-        cache->v[i].n_b = n_b;
-        cache->v[i].n_family = n_family;
-        cache->v[cache->n++].factor = *factor;
-    }
+    if (i < sizeof cache->v / sizeof *cache->v)
+        cache->v[cache->n++] = (struct mde_known){n_a, n_b, n_family, *factor};
     return true;
 }
 
@@ -292,40 +288,42 @@ static bool judge(struct compare_metric *m, bool sizes_differ, size_t n_family,
         m->mde_frac = INFINITY;
     if (!m->gated)
         return true;
-    struct stats_gate g = {&m->cmp, q.up_is_better, m->gate_limit, NAN};
-    m->gate_passes = stats_gate_passes(&g);
-    m->p_worse = stats_p_worse(&m->cmp, m->gate_limit, q.up_is_better);
-    /* Too few requests lie beyond the quantile for a decision. */
-    if (compare_is_single(m) && (!m->before.one.can_gate || !m->after.one.can_gate)) {
-        m->p_worse = NAN;
-        m->gate_passes = false;
+    /* Else too few requests lie beyond the quantile for a decision. */
+    if (!compare_is_single(m) || (m->before.one.can_gate && m->after.one.can_gate)) {
+        m->gate_passes = stats_gate_passes(&m->cmp, m->gate_limit, q.up_is_better);
+        m->p_worse = stats_p_worse(&m->cmp, m->gate_limit, q.up_is_better);
     }
     return true;
 }
 
 /* Percentiles are those of the successful requests: a store that fails fast is not faster. If more
- * requests may have failed than may exceed a percentile, it can only be worse. So can all figures
- * of a side if some of its runs have none because their requests failed. */
-static void respect_failures(struct compare_op *op)
+ * requests may have failed on a side than may exceed a percentile, that side can only be worse. So
+ * can all figures of a side if some of its runs have none because their requests failed. */
+static void respect_failures(struct compare_op *op, struct compare_metric *m)
 {
-    const struct compare_metric *errors = compare_metric_of(op, RUN_ERRORS);
-    bool more = errors != NULL && errors->after.center > errors->before.center;
+    double most = 1 - statistics_permille[metrics[m->metric].quantile] / 1e3;
+    bool before = m->before.n_failing > 0, after = m->after.n_failing > 0;
 
-    for (size_t i = 0; i < op->n_metrics; i++) {
-        struct compare_metric *m = &op->metrics[i];
-        const struct metric *of = &metrics[m->metric];
-        bool may_hide = more && (compare_is_changed(errors) || !errors->cmp.ok ||
-                                 errors->cmp.hi > 1 - statistics_permille[of->quantile] / 1e3);
+    for (size_t i = 0; i < op->n_metrics && metrics[m->metric].kind == METRIC_QUANTILE; i++) {
+        const struct compare_metric *x = &op->metrics[i];
+        bool sure = compare_is_changed(x) || !x->cmp.ok;
+        double more = x->after.center - x->before.center;
 
-        if ((compare_is_changed(m) && compare_is_worse(m)) ||
-            !((of->kind == METRIC_QUANTILE && may_hide) || m->after.n_failing > 0))
+        if (x->metric != RUN_ERRORS || (x->part != m->part && x->part->kind != RUN_ALL))
             continue;
-        m->cmp.ok = m->gate_passes = false;
-        m->cmp.why = m->after.n_failing > 0 ? "requests of other runs of this side failed"
-                                            : "more requests failed";
-        m->verdict = STATS_NOT_ENOUGH_DATA;
-        m->p_worse = NAN;
+        before |= x->cmp.lo < -most || (sure && more < 0);
+        after |= x->cmp.hi > most || (sure && more > 0);
     }
+    m->gate_passes &= !after;
+    if (before && m->p_worse < 1)
+        m->p_worse = 1;
+    if (compare_is_changed(m) ? !(compare_is_worse(m) ? before : after) : !before && !after)
+        return;
+    m->cmp.ok = false;
+    m->p_worse = after ? NAN : m->p_worse;
+    m->cmp.why = m->before.n_failing + m->after.n_failing > 0 ? "requests of other runs failed"
+                                                              : "more requests failed";
+    m->verdict = STATS_NOT_ENOUGH_DATA;
 }
 
 static bool judge_all(struct compare *c, struct err *e)
@@ -336,7 +334,8 @@ static bool judge_all(struct compare *c, struct err *e)
             if (!judge(&c->ops[k].metrics[i], c->ops[k].sizes_differ, c->n_family, &cache, e))
                 return false;
     for (size_t k = 0; k < c->n_ops; k++)
-        respect_failures(&c->ops[k]);
+        for (size_t i = 0; i < c->ops[k].n_metrics; i++)
+            respect_failures(&c->ops[k], &c->ops[k].metrics[i]);
     return true;
 }
 
@@ -362,40 +361,32 @@ static size_t n_unmet(const struct compare_op *op, const struct compare_options 
 
 static bool decide_gate(struct compare *c, const struct compare_options *o, struct err *e)
 {
-    size_t n = 0, most = 0, n_judged = 0, n_worse_by_failing = 0;
+    struct stats_gate *gates = NULL;
+    size_t n = 0, n_judged = 0;
+    bool ok = true, died = false, undecidable = c->lacks_op;
+
     c->has_gate = o->n_gates > 0;
-    if (!c->has_gate)
-        return true;
-    for (size_t k = 0; k < c->n_ops; k++)
-        most += c->ops[k].n_metrics;
-    struct stats_gate *gates;
-    if (!mem_new(&gates, most + 1, e))
-        return false;
-    bool undecidable = c->lacks_op;
-    for (size_t k = 0; k < c->n_ops; k++) {
+    for (size_t k = 0; c->has_gate && k < c->n_ops; k++) {
         struct compare_op *op = &c->ops[k];
-        op->lacks_errors = role_is_benchmark(op->role) && gate_of(o, RUN_ERRORS) != NULL &&
-                           compare_metric_of(op, RUN_ERRORS) == NULL;
-        for (size_t i = 0; i < op->n_metrics; i++) {
+        if (!role_is_benchmark(op->role))
+            continue;
+        op->lacks_errors =
+            gate_of(o, RUN_ERRORS) != NULL && compare_metric_of(op, RUN_ERRORS) == NULL;
+        for (size_t i = 0; ok && i < op->n_metrics; i++) {
             const struct compare_metric *m = &op->metrics[i];
-            if (!m->gated)
-                continue;
-            undecidable |= !m->gate_passes && isnan(m->p_worse);
-            gates[n++] = (struct stats_gate){&m->cmp, metrics[m->metric].up_is_better,
-                                             m->gate_limit, m->p_worse};
+            ok = !m->gated || mem_more(&gates, n, e);
+            if (ok && m->gated)
+                gates[n++] = (struct stats_gate){&m->cmp, m->gate_passes, m->p_worse};
         }
-        n_worse_by_failing +=
-            role_is_benchmark(op->role) && op->runs[1].n_dead > 0 && op->runs[0].n_dead == 0;
-        undecidable |= role_is_benchmark(op->role) && op->runs[1].n_dead > 0;
-        bool is_judged = !is_thin(op) && role_is_benchmark(op->role);
-        n_judged += is_judged;
-        undecidable |= is_judged && n_unmet(op, o) > 0;
+        died |= op->runs[1].n_dead > 0 && op->runs[0].n_dead == 0;
+        undecidable |= op->runs[1].n_dead > 0 || (!is_thin(op) && n_unmet(op, o) > 0);
+        n_judged += !is_thin(op);
     }
-    bool ok = stats_gate_decide(gates, n, &c->gate, e);
+    ok = ok && (!c->has_gate || stats_gate_decide(gates, n, &c->gate, e));
     /* No test is needed: a run in which every request fails is worse. */
-    if (ok && n_worse_by_failing > 0)
+    if (died)
         c->gate = EXIT_FAILED;
-    if (ok && c->gate == EXIT_DONE && (undecidable || n_judged == 0))
+    if (c->has_gate && c->gate == EXIT_DONE && (undecidable || n_judged == 0))
         c->gate = EXIT_UNDECIDED;
     free(gates);
     return ok;

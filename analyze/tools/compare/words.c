@@ -425,9 +425,9 @@ struct phrase compare_words_gated(const struct compare_metric *m)
 {
     double pct = pct_of(m, m->gate_limit);
     struct phrase answer =
-        !m->cmp.ok ? phrase_format("%s", m->cmp.why)
-        : isnan(m->p_worse)
-            ? phrase_format("too few independent requests beyond the percentile")
+        isnan(m->p_worse)
+            ? phrase_format("%s", !m->cmp.ok ? m->cmp.why
+                                             : "too few independent requests beyond the percentile")
             : phrase_format("%s (test for worse: p=%.2g)",
                             m->gate_passes ? "within" : "not shown to be within", m->p_worse);
 

@@ -262,6 +262,7 @@ static void respect_failures(struct slo_measure *m, const struct operation *op,
     if (!m->known || failed_frac <= 1 - (double)ppm / SLO_PPM)
         return;
     m->hi = INFINITY;
+    m->side = m->side > 0;
     m->why = of->figure == SLO_MEAN ? "more than 1 % of the requests failed"
                                     : "more requests failed than may exceed the percentile";
 }

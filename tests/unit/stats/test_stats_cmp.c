@@ -430,7 +430,7 @@ static void test_mde_is_found(void **state)
 static struct stats_gate gate_of(const struct stats_cmp *c, double worsening, bool up)
 {
     double limit = stats_gate_limit(worsening, up);
-    return (struct stats_gate){c, up, limit, stats_p_worse(c, limit, up)};
+    return (struct stats_gate){c, stats_gate_passes(c, limit, up), stats_p_worse(c, limit, up)};
 }
 
 static void test_gate(void **state)
