@@ -186,6 +186,7 @@ bool compare_html(const struct compare *c, const struct plot_traces *traces, con
     static const char *const of_cells[] = {"compare-change"};
     bool ok = html_charts_init(&charts, e) && order_of(&order, c, e);
 
+    charts.operands = "--before CAPTURE... --after CAPTURE...";
     if (ok && c->has_cells) {
         charts.options.charts = of_cells;
         charts.options.n_charts = 1;

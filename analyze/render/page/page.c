@@ -97,7 +97,13 @@ static bool put_chart(FILE *f, const struct html_charts *c, const char *section,
     fputs("><figcaption>", f);
     html_text(f, x->title);
     fprintf(f, " <a class=\"self\" href=\"#%s\" aria-label=\"Link to this chart\">#</a>", id.s);
-    html_within(f, "<small>", x->caption, "</small></figcaption>");
+    html_within(f, "<small>", x->caption, "</small>");
+    if (c->operands != NULL) {
+        fprintf(f, "<details><summary>Command</summary><code>s3analyze plot --chart %s", x->asked);
+        html_within(f, *x->op != '\0' ? " --op " : "", x->op, " --out FILE.pdf ");
+        fprintf(f, "%s</code></details>", c->operands);
+    }
+    fputs("</figcaption>", f);
     bool ok = plot_svg_inline(f, x->picture, x->title, "wide", i == 0, &c->palette, e) &&
               plot_svg_inline(f, x->narrow, x->title, "narrow", false, &c->palette, e);
     fputs("</figure>\n", f);

@@ -23,6 +23,7 @@ struct html_charts {
     size_t n_drawn;
     struct plot_palette palette;
     struct plot_options options; /* for plot_add_... */
+    const char *operands;        /* of the `plot` that draws the same; NULL: there is none */
     struct err missing;          /* why the first one is missing; empty: none is */
 };
 

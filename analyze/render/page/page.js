@@ -362,6 +362,24 @@ if (timeline && charts.length && (course.fine[0] || first.throughput.length > 40
   open();
 }
 
+// A chart is saved as it is seen, with its style, its colours, and the marks that all charts share.
+for (const figure of all('figure:has(figcaption):has(svg)')) {
+  const save = make('button', 'Save as SVG', figure.querySelector('figcaption'));
+  save.type = 'button';
+  save.addEventListener('click', () => {
+    const copy = all('svg', figure).find(s => s.checkVisibility()).cloneNode(true), {width, height} = copy.viewBox.baseVal;
+    if (!copy.querySelector('defs')) copy.prepend(...all('figure defs').slice(0, 1).map(x => x.cloneNode(true)));
+    draw('style', {}, copy).textContent = document.querySelector('style').textContent;
+    for (const [name, value] of Object.entries({width, height, style: 'background:var(--card);font-family:sans-serif'}))
+      copy.setAttribute(name, value);
+    const colours = getComputedStyle(document.documentElement), link = make('a', '');
+    link.href = URL.createObjectURL(new Blob([new XMLSerializer().serializeToString(copy)
+      .replace(/var\((--[\w-]+)\)/g, (_, name) => colours.getPropertyValue(name))], {type: 'image/svg+xml'}));
+    link.download = figure.id + '.svg';
+    link.click();
+  });
+}
+
 // Percentiles: what the share of the requests under the pointer took at most.
 for (const figure of all('figure[data-readings]')) {
   const {steps, right, ...lines} = JSON.parse(figure.dataset.readings), moves = [];

@@ -302,6 +302,7 @@ bool report_html(const struct analysis *a, const struct report_html_options *o, 
 
     charts.options.benchmark_only = true;
     charts.options.operations = course.shown;
+    charts.operands = "CAPTURE...";
     course.charts = &charts;
     ok = ok && plot_add_analysis(&charts.set, a, &charts.options, e);
     if (ok) {
