@@ -101,7 +101,7 @@ static bool fill_party(struct html_course *c, struct err *e)
 
     for (size_t i = 0; i < all->n && c->named == NULL; i++)
         if (all->v[i].scope == SCOPE_THREAD || all->v[i].party != NULL ||
-            plot_timeline_is_of_sizes(&all->v[i]))
+            finding_value(&all->v[i], "max_bytes") > 0)
             c->named = &all->v[i];
     if (c->named == NULL)
         return true;

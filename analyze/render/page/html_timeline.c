@@ -81,7 +81,7 @@ static struct chart_panel party_panel(const struct html_course *c)
         [SCOPE_HOST] = {"Requests by host", "Median by host"},
         [SCOPE_CLIENT] = {"Requests by client", "Median by client"},
         [SCOPE_THREAD] = {"Requests by thread", "Median by thread"}};
-    bool slow = c->named != NULL && plot_timeline_party_what(c->named) == PLOT_P50;
+    bool slow = c->party.band[PLOT_P50].least != NULL;
     struct chart_panel p = {.unit = "/s",
                             .values = slow ? CHART_TIMES : CHART_NUMBERS,
                             .height = LATENCY_PX,

@@ -164,14 +164,9 @@ bool html_page_begin(FILE *f, const struct html_charts *c, const char *title, co
     fputs("--c_back:transparent}\n@media screen and (prefers-color-scheme:dark){:root{", f);
     for (size_t i = 0; i < c->palette.n; i++)
         fprintf(f, "--%s:%s;", c->palette.v[i].name, c->palette.v[i].dark);
-    fputs("--c_back:transparent}}\n</style></head>\n<body>\n", f);
-    return true;
-}
-
-void html_page_header(FILE *f, const char *title)
-{
-    fputs("<header>", f);
+    fputs("--c_back:transparent}}\n</style></head>\n<body>\n<header>", f);
     html_element(f, "h1", "%s", title);
+    return true;
 }
 
 void html_page_main(FILE *f, const char *label, const char *text)

@@ -19,7 +19,7 @@ extern const char page_css[], page_js[], flame_js[];
 struct html_charts {
     char *folder;
     struct unfinished unfinished; /* the folder's entry: the struct may not move */
-    struct plot_set set; /* once they are drawn, those that are missing come last */
+    struct plot_set set;          /* once they are drawn, those that are missing come last */
     size_t n_drawn;
     struct plot_palette palette;
     struct plot_options options; /* for plot_add_... */
@@ -34,12 +34,10 @@ void html_charts_draw(struct html_charts *c);
 /* Removes the folder. */
 void html_charts_fini(struct html_charts *c);
 
-/* Writes the head of the page, up to the contents. `says` is a summary for previews of links.
- * False: *e says why. */
+/* Writes the page up to its title; further lines of the header may follow. `says` is a summary for
+ * previews of links. False: *e says why. */
 bool html_page_begin(FILE *f, const struct html_charts *c, const char *title, const char *says,
                      struct err *e);
-/* Begins the header with the page's title; further lines may follow. */
-void html_page_header(FILE *f, const char *title);
 /* Ends the header, with a line of `label` and `text` unless `text` is empty; begins the main part.
  */
 void html_page_main(FILE *f, const char *label, const char *text);

@@ -135,15 +135,15 @@ static bool start(struct child *c, char *const argv[], struct err *e)
 static bool is_whole(const char *path)
 {
     char end[64] = "";
-    FILE *f = fopen(path, "re");
-    size_t n = 0;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
 
-    if (f != NULL && fseek(f, -(long)sizeof end, SEEK_END) == 0)
-        n = fread(end, 1, sizeof end, f);
-    if (f != NULL)
-        fclose(f);
-    return memmem(end, n, "</svg>", 6) != NULL || memmem(end, n, "IEND", 4) != NULL ||
-           memmem(end, n, "%%EOF", 5) != NULL;
+    if (fd >= 0 && lseek(fd, -(off_t)sizeof end, SEEK_END) >= 0 && read(fd, end, sizeof end) < 0)
+        end[0] = '\0';
+    if (fd >= 0)
+        close(fd);
+    return memmem(end, sizeof end, "</svg>", 6) != NULL ||
+           memmem(end, sizeof end, "IEND", 4) != NULL ||
+           memmem(end, sizeof end, "%%EOF", 5) != NULL;
 }
 
 /* Waits for gnuplot. False: it drew no whole picture. What else it says is a warning. */

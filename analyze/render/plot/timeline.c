@@ -295,16 +295,6 @@ bool plot_timeline_band(struct plot_timeline *t, const struct plot_timeline *fin
 
 #define N_SIZES 33 /* parties by size: that of the finding, and others by powers of four */
 
-bool plot_timeline_is_of_sizes(const struct finding *x)
-{
-    return x->scope == SCOPE_SYSTEM && finding_value(x, "max_bytes") > 0;
-}
-
-enum plot_course plot_timeline_party_what(const struct finding *x)
-{
-    return x->kind->is_slowness || x->scope == SCOPE_SYSTEM ? PLOT_P50 : PLOT_THROUGHPUT;
-}
-
 /* Returns which host, client, thread or size a request belongs to, by the finding's scope. */
 static size_t party_of(const struct dataset *d, const struct table *t, size_t i,
                        const struct finding *x)
@@ -380,7 +370,8 @@ bool plot_timeline_party(struct plot_timeline *t, const struct analysis *a, int 
     int64_t n_bins = t->n_requests / MIN_REQUESTS / (int64_t)n, span_ns = t->end_ns - t->start_ns;
     n_bins = n_bins < MIN_BINS ? MIN_BINS : n_bins > (int64_t)n_most ? (int64_t)n_most : n_bins;
     int64_t length_ns = bin_ns(span_ns / n_bins);
-    enum plot_course what = plot_timeline_party_what(x);
+    enum plot_course what =
+        x->kind->is_slowness || x->scope == SCOPE_SYSTEM ? PLOT_P50 : PLOT_THROUGHPUT;
     t->n = (size_t)((span_ns + length_ns / 2) / length_ns);
     t->n = t->n > 0 ? t->n : 1;
     t->has_bytes = t->is_open = false;

@@ -73,15 +73,9 @@ void plot_timeline_fini(struct plot_timeline *t);
 bool plot_timeline_band(struct plot_timeline *t, const struct plot_timeline *fine,
                         enum plot_course what, struct err *e);
 
-/* Whether a finding of the whole system is about a range of sizes. */
-bool plot_timeline_is_of_sizes(const struct finding *x);
-
-/* What a finding's party is drawn by: its median duration or, if the finding is no slowness, its
- * successful requests. */
-enum plot_course plot_timeline_party_what(const struct finding *x);
-
-/* Fills in the course of the host, client, thread or size that the finding names, and the band of
- * the other ones. n is 0 if the requests are not known. False: *e says why. Call plot_timeline_fini in any
+/* Fills in, for the host, client, thread or size that the finding names, the course of its median
+ * duration or, if the finding is no slowness, of its successful requests, and the band of the other
+ * ones. n is 0 if the requests are not known. False: *e says why. Call plot_timeline_fini in any
  * case. */
 bool plot_timeline_party(struct plot_timeline *t, const struct analysis *a, int index,
                          const struct finding *x, size_t n_most, struct err *e);
