@@ -16,13 +16,13 @@ high = most + room
 longest_name = 0; longest_change = 0; has_star = 0
 do for [i = 1:n] { longest_change = strlen(change[i]) > longest_change ? strlen(change[i]) : longest_change }
 right_px = 26 + 8 * longest_change
-name_most = narrow ? int((width - right_px - 150 - 26) / 8) : 30 # leaves room for an entry of the key
+name_most = narrow ? int((width - right_px - 120 - 26) / 7) : 30 # leaves room for an entry of the key
 do for [i = 1:n] {
-    name[i] = short(name[i], name_most)
+    name[i] = short_name(name[i], name_most)
     has_star = has_star || strstrt(name[i], "*") > 0
     longest_name = strlen(name[i]) > longest_name ? strlen(name[i]) : longest_name
 }
-left_px = 26 + 8 * longest_name
+left_px = 26 + (narrow ? 7 : 8) * longest_name
 set lmargin at screen X(left_px)
 set rmargin at screen X(width - right_px)
 panel_top_px = head_px + 26

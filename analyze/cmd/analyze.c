@@ -121,9 +121,8 @@ static bool write_page(const void *ctx, const char *words, const char *command, 
                        struct err *e)
 {
     const struct paged *of = ctx;
-    const struct report_html_options how = {of->label, command, words};
 
-    return report_html(of->a, &how, f, e);
+    return report_html(of->a, of->label, words, command, f, e);
 }
 
 /* Answers the assertions, then writes all that was asked for. */

@@ -41,6 +41,14 @@ void finding_figure(struct finding *f, const char *name, double value)
         f->figures[f->n_figures++] = (struct finding_figure){name, value};
 }
 
+double finding_value(const struct finding *f, const char *name)
+{
+    for (size_t i = 0; i < f->n_figures; i++)
+        if (strcmp(f->figures[i].name, name) == 0)
+            return f->figures[i].value;
+    return 0;
+}
+
 bool findings_add(struct findings *all, const struct finding *f, struct err *e, const char *fmt,
                   ...)
 {

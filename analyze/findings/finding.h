@@ -145,6 +145,9 @@ struct phrase finding_clock(int64_t start_ns, int64_t end_ns, int64_t ns);
 /* Adds a figure to the finding, unless it has FINDING_MAX_FIGURES already. */
 void finding_figure(struct finding *f, const char *name, double value);
 
+/* Returns a figure of a finding; 0: it has none of that name. */
+double finding_value(const struct finding *f, const char *name);
+
 /* Appends a copy of *f with the sentence. False: out of memory. */
 bool findings_add(struct findings *all, const struct finding *f, struct err *e, const char *fmt,
                   ...) __attribute__((format(printf, 4, 5)));

@@ -135,20 +135,11 @@ HOW(takes_time_or_comes_back)
             is_near(cause->has_end, cause->end_ns, finding_moment_ns(f), near_ns));
 }
 
-/* Returns a figure of a finding; 0: it has none of that name. */
-static double figure_of(const struct finding *f, const char *name)
-{
-    for (size_t i = 0; i < f->n_figures; i++)
-        if (strcmp(f->figures[i].name, name) == 0)
-            return f->figures[i].value;
-    return 0;
-}
-
 /* Requests hang until they fail, all along or from a moment on. They take the threads, now and then
  * all of them. Errors at the end of a stall do not explain it. */
 HOW(takes_threads)
 {
-    return figure_of(cause, FINDING_TIME_SHARE) > f->lost_frac && !cause->has_end &&
+    return finding_value(cause, FINDING_TIME_SHARE) > f->lost_frac && !cause->has_end &&
            (!cause->has_start ||
             cause->end_ns - cause->start_ns >= 2 * (f->end_ns - f->start_ns)) &&
            (cause->party == NULL || cause->party == f->party);
@@ -221,7 +212,7 @@ HOW(is_of_a_host)
 /* Rows within the run are missing, so it seems to pause or to be slow there. */
 HOW(leaves_holes)
 {
-    return figure_of(cause, FINDING_HOLES) > 0;
+    return finding_value(cause, FINDING_HOLES) > 0;
 }
 
 /* ---- The table ---- */

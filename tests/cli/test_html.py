@@ -3,7 +3,9 @@ import base64
 import hashlib
 import html.parser
 import json
+import os
 import re
+import shutil
 import unittest
 
 import capgen
@@ -302,6 +304,27 @@ class Html(CliTest):
             # The timeline of the first screen is our own drawing.
             self.assertEqual('id="timeline"' in text, command == "analyze")
 
+    def test_gnuplot_that_warns(self):
+        """A warning drops no chart; a chart whose picture is absent or half is dropped, with its reason; the others stay."""
+        tool("gnuplot")
+        fake = self.tmp / "gnuplot"
+        fake.write_text(f"""#!/bin/sh
+case $3 in
+*/spectrum.gp) echo 'no such font' >&2; exit 1;;
+*/host-latency.gp) {shutil.which("gnuplot")} "$@"; truncate -s -9 "$5"; exit 0;;
+esac
+{shutil.which("gnuplot")} "$@"; status=$?
+echo 'warning: Skipping data file with no valid points' >&2; exit $status
+""")
+        fake.chmod(0o755)
+        charts = [[x for x in self.page(capture("mixed-3hosts"), env=env)[1].ids if "-chart-" in x]
+                  for env in ({}, {"PATH": f"{self.tmp}:{os.environ['PATH']}"})]
+        self.assertEqual(charts[1], [x for x in charts[0] if not x.endswith(("-spectrum", "-host-latency"))])
+        self.assertTrue(0 < len(charts[1]) < len(charts[0]))
+        said = (self.tmp / "report.html").read_text()
+        self.assertRegex(said, r"A chart is missing: GET[^:]*: [^<]*spectrum-GET.svg: gnuplot failed: no such font")
+        self.assertRegex(said, r"A chart is missing: GET[^:]*: [^<]*host-latency-GET.svg: gnuplot failed: no whole picture")
+
     def test_data_is_the_report(self):
         path = capture("get-errors")
         _, reader, _ = self.page(path, charts=False)
@@ -425,8 +448,9 @@ class Html(CliTest):
             self.assertEqual(page.evaluate(FAULTS), [], f"{of} {width}, unfolded")
             self.assertEqual(page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches"), dark)
         page = browser.open(self.tmp / "report.html", width=720)
-        page.evaluate("document.querySelectorAll('details').forEach(x => x.open = true)")
         browser.call("Emulation.setEmulatedMedia", media="print")
+        # What is folded is on paper, without the script.
+        self.assertTrue(page.evaluate("[...document.querySelectorAll('main dd')].every(x => x.getBoundingClientRect().height > 0)"))
         root = "document.documentElement"
         self.assertLessEqual(*page.evaluate(f"[{root}.scrollWidth, {root}.clientWidth]"), f"{of} on paper")
         browser.call("Emulation.setEmulatedMedia", media="")

@@ -91,6 +91,27 @@ class First(CliTest):
                            error="refused" if i % 4 == 2 and 3000 < i < 5000 else "") for i in range(8000)]
         self.assertRegex(self.page(self.made(rows)), "Requests by client, /s</text>.*c2<")
 
+    def test_a_size_that_is_slow_is_in_the_first_chart(self):
+        """The median of that size against the others, from when it takes longer."""
+        rows = []
+        for thread in range(8):
+            t = thread * MS
+            for i in range(100_000):
+                large = (i * 7919 + thread * 31) % 100 < 10
+                took = (30 if large and t > 20 * SECOND else 6) * MS + (i * 7919 + thread) % 1000 * MS // 1000
+                if t + took > 40 * SECOND:
+                    break
+                rows.append(capgen.row(t, t + took, thread=thread, size=1 << 20 if large else 4096))
+                t += took
+        text = self.page(self.made(rows))
+        self.assertIn("Requests of 1MiB to 4MiB take", re.findall(r"<li id=.finding1.*", text)[0])
+        panel = text[text.index('<svg class="timeline wide'):].split("Median by size, ms</text>")[1].split("</svg>")[0]
+        self.assertIn(">the sizes of the finding<", panel)
+        line = re.search(r'<path class="s2" d="([^"]*)"', panel.split('class="time"')[1])[1]
+        ys = [float(y) for y in re.findall(r"[MV](?:[\d.]+ )?([\d.]+)H", line)]
+        self.assertGreater(len(ys), 6)
+        self.assertGreater(ys[0], ys[-1] + 20)  # pixels, downwards
+
     def test_dates_after_midnight(self):
         text = self.page(self.made(hang(TO_MIDNIGHT - 30 * SECOND)))
         self.assertIn(">11-22 00:00:00<", text)

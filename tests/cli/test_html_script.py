@@ -1,5 +1,7 @@
 """What the script of a page adds (values under the pointer, tables that sort), and what the page has without it."""
+import re
 import unittest
+import xml.etree.ElementTree
 
 import capgen
 from browser import FAULTS, Browser
@@ -99,6 +101,26 @@ class Script(CliTest):
             self.assertRegex(page.evaluate(PERCENTILE + "(3.3)"), r"duration 28ms")
             self.assertEqual(page.evaluate("document.querySelectorAll('.cursor.on').length"), 2)
             self.assertEqual((page.messages, page.requests), ([], []))
+
+    def test_a_chart_is_saved_as_svg(self):
+        """The saved picture stands alone: it has its colours and its marks; the page shows the command that draws it."""
+        tool("gnuplot")
+        path = self.page(charts=True)
+        self.assertIn("<code>s3analyze plot --chart spectrum --op GET --out FILE.pdf CAPTURE...</code>", path.read_text())
+        with Browser() as browser:
+            page = browser.open(path)
+            page.evaluate("window.saved = []; window.Blob = class { constructor([text]) { saved.push(text); } }; "
+                          "URL.createObjectURL = () => '#'; HTMLAnchorElement.prototype.click = () => {}; "
+                          "document.querySelectorAll('details').forEach(d => d.open = true); "
+                          "document.querySelectorAll('figure').forEach(f => f.querySelector('figcaption > button').click())")
+            saved = page.evaluate("saved.filter(Boolean)")
+            self.assertEqual((page.messages, page.requests), ([], []))
+            self.assertGreater(len(saved), 2)
+            for text in saved:
+                root = xml.etree.ElementTree.fromstring(text)
+                self.assertEqual(set(re.findall(r"(?:use xlink:href=.|use href=.|url\()#(\w+)", text)) - {x.get("id") for x in root.iter()}, set())
+                self.assertNotIn("var(", text)
+                self.assertIn("#0069b4", text)
 
     def test_dragging_shows_a_part_in_shorter_bins(self):
         rows = [capgen.row(i * SECOND // 200, i * SECOND // 200 + SECOND // 500, thread=i % 4)

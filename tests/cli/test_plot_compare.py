@@ -1,7 +1,8 @@
 """Charts of a comparison: the change at each percentile, and a dot for each run."""
+import re
 import statistics
 
-from harness import CliTest, tool
+from harness import ROOT, CliTest, tool
 from test_cmp import CmpTest as Cmp
 from test_plot import blocks, number
 
@@ -27,6 +28,15 @@ class Compare(CliTest):
         for r in rows:
             self.assertLessEqual(number(r["lo_pct"]), number(r["change_pct"]))
             self.assertLessEqual(number(r["change_pct"]), number(r["hi_pct"]))
+
+    def test_names_of_cells_on_a_phone(self):
+        """The metric at the end of a name is never cut off."""
+        ab = ROOT / "testdata/study/ab"
+        self.s3analyze("plot", "-q", "--before", ab / "before", "--after", ab / "after", "--chart", "compare-change",
+                       "--size", "380x900", "--out", self.tmp / "x.svg")
+        texts = re.findall(r"<text>(?:<tspan[^>]*>)?([^<]*)", (self.tmp / "x.svg").read_text())
+        self.assertIn("GET 256KiB Throughput", [x.strip() for x in texts])
+        self.assertEqual([x for x in texts if re.match(r"\s*(GET|PUT) .*…\s*$", x)], [])
 
     def test_groups(self):
         a, b = self.runs("a", 4, seconds=3), self.runs("b", 4, speed=.7, seconds=3)

@@ -26,7 +26,6 @@ bool archive_table_html(const void *table, const char *words, const char *comman
 
     if (!html_page_begin(f, &none, title.s, title.s, e))
         return false;
-    html_page_header(f, title.s);
     html_page_main(f, "Analysed with: ", words);
     archive_sheet_table(&s, t);
     fputs("<div class=\"broad\">\n", f);
@@ -105,8 +104,8 @@ bool trend_html(const void *trend, const char *words, const char *command, FILE 
     }
     if (ok) {
         html_charts_draw(&charts);
-        ok = html_page_begin(f, &charts, "Trend", trend_sums_up(&t->groups[0]).s, e);
-        html_page_header(f, units_counted((int64_t)t->archive->n, "run").s);
+        ok = html_page_begin(f, &charts, units_counted((int64_t)t->archive->n, "run").s,
+                             trend_sums_up(&t->groups[0]).s, e);
         html_page_main(f, "Analysed with: ", words);
         ok = ok && put_answer(f, t, e);
         archive_sheet_unread(&s, t->archive);

@@ -186,6 +186,7 @@ bool compare_html(const struct compare *c, const struct plot_traces *traces, con
     static const char *const of_cells[] = {"compare-change"};
     bool ok = html_charts_init(&charts, e) && order_of(&order, c, e);
 
+    charts.operands = "--before CAPTURE... --after CAPTURE...";
     if (ok && c->has_cells) {
         charts.options.charts = of_cells;
         charts.options.n_charts = 1;
@@ -196,7 +197,6 @@ bool compare_html(const struct compare *c, const struct plot_traces *traces, con
     if (ok) {
         html_charts_draw(&charts);
         ok = html_page_begin(f, &charts, title, compare_words_answer(c).s, e);
-        html_page_header(f, title);
         html_element(f, "p", "%s against %zu; %s", units_counted((int64_t)c->after.n, "run").s,
                      c->before.n, units_counted((int64_t)c->n_ops, "operation").s);
         html_page_main(f, "Analysed with: ", words);

@@ -17,7 +17,7 @@ struct html_course {
     int main;                 /* what the page is about, as role_main */
     struct plot_timeline all; /* of that */
     struct plot_timeline
-        party; /* of who the first finding names that names a host, client or thread */
+        party; /* of what the first finding names that names a host, client, thread or size */
     const struct finding *named; /* that finding; NULL: there is none */
     struct plot_timeline *ops;   /* one per operation of the analysis; filled if it is shown */
     /* The same with shorter bins: [0] of what the page is about, [1 + k] of operation k if its

@@ -77,10 +77,11 @@ static struct chart_panel failed_requests(const struct plot_timeline *t, int ser
 static struct chart_panel party_panel(const struct html_course *c)
 {
     static const char *const titles[][2] = {
+        [SCOPE_SYSTEM] = {"Requests by size", "Median by size"},
         [SCOPE_HOST] = {"Requests by host", "Median by host"},
         [SCOPE_CLIENT] = {"Requests by client", "Median by client"},
         [SCOPE_THREAD] = {"Requests by thread", "Median by thread"}};
-    bool slow = c->named != NULL && c->named->kind->is_slowness;
+    bool slow = c->party.band[PLOT_P50].least != NULL;
     struct chart_panel p = {.unit = "/s",
                             .values = slow ? CHART_TIMES : CHART_NUMBERS,
                             .height = LATENCY_PX,
@@ -93,8 +94,9 @@ static struct chart_panel party_panel(const struct html_course *c)
     if (c->named == NULL)
         return p;
     p.title = titles[c->named->scope][slow];
-    p.v[0].name = c->named->scope == SCOPE_THREAD ? "the thread of the finding"
-                                                  : intern_shown(c->named->party);
+    p.v[0].name = c->named->scope == SCOPE_THREAD   ? "the thread of the finding"
+                  : c->named->scope == SCOPE_SYSTEM ? "the sizes of the finding"
+                                                    : intern_shown(c->named->party);
     return p;
 }
 

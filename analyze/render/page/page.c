@@ -41,9 +41,17 @@ bool html_charts_init(struct html_charts *c, struct err *e)
 
 void html_charts_draw(struct html_charts *c)
 {
-    if (!plot_palette_read(&c->palette, &c->missing) ||
-        !plot_draw(&c->set, &c->options, &c->missing))
-        c->palette.n = 0; /* no chart uses these colours */
+    if (!plot_palette_read(&c->palette, &c->missing))
+        return;
+    plot_draw(&c->set, &c->options, &c->missing);
+    for (size_t i = 0; i < c->set.n; i++) {
+        struct plot_picture x = c->set.v[i];
+
+        if (x.missing != NULL || access(x.picture, F_OK) != 0)
+            continue;
+        c->set.v[i] = c->set.v[c->n_drawn];
+        c->set.v[c->n_drawn++] = x;
+    }
 }
 
 void html_charts_fini(struct html_charts *c)
@@ -89,7 +97,13 @@ static bool put_chart(FILE *f, const struct html_charts *c, const char *section,
     fputs("><figcaption>", f);
     html_text(f, x->title);
     fprintf(f, " <a class=\"self\" href=\"#%s\" aria-label=\"Link to this chart\">#</a>", id.s);
-    html_within(f, "<small>", x->caption, "</small></figcaption>");
+    html_within(f, "<small>", x->caption, "</small>");
+    if (c->operands != NULL) {
+        fprintf(f, "<details><summary>Command</summary><code>s3analyze plot --chart %s", x->asked);
+        html_within(f, *x->op != '\0' ? " --op " : "", x->op, " --out FILE.pdf ");
+        fprintf(f, "%s</code></details>", c->operands);
+    }
+    fputs("</figcaption>", f);
     bool ok = plot_svg_inline(f, x->picture, x->title, "wide", i == 0, &c->palette, e) &&
               plot_svg_inline(f, x->narrow, x->title, "narrow", false, &c->palette, e);
     fputs("</figure>\n", f);
@@ -100,9 +114,7 @@ bool html_page_charts(FILE *f, const struct html_charts *c, const char *section,
                       const char *op, struct err *e)
 {
     bool ok = true;
-    if (c->missing.msg[0] != '\0')
-        return true;
-    for (size_t i = 0; ok && i < c->set.n; i++)
+    for (size_t i = 0; ok && i < c->n_drawn; i++)
         if (strcmp(c->set.v[i].op, op) == 0)
             ok = put_chart(f, c, section, series, i, e);
     return ok;
@@ -110,7 +122,7 @@ bool html_page_charts(FILE *f, const struct html_charts *c, const char *section,
 
 bool html_page_has_chart(const struct html_charts *c, const char *chart, const char *op)
 {
-    for (size_t i = 0; c->missing.msg[0] == '\0' && i < c->set.n; i++)
+    for (size_t i = 0; i < c->n_drawn; i++)
         if (strcmp(c->set.v[i].chart, chart) == 0 && strcmp(c->set.v[i].op, op) == 0)
             return true;
     return false;
@@ -152,14 +164,9 @@ bool html_page_begin(FILE *f, const struct html_charts *c, const char *title, co
     fputs("--c_back:transparent}\n@media screen and (prefers-color-scheme:dark){:root{", f);
     for (size_t i = 0; i < c->palette.n; i++)
         fprintf(f, "--%s:%s;", c->palette.v[i].name, c->palette.v[i].dark);
-    fputs("--c_back:transparent}}\n</style></head>\n<body>\n", f);
-    return true;
-}
-
-void html_page_header(FILE *f, const char *title)
-{
-    fputs("<header>", f);
+    fputs("--c_back:transparent}}\n</style></head>\n<body>\n<header>", f);
     html_element(f, "h1", "%s", title);
+    return true;
 }
 
 void html_page_main(FILE *f, const char *label, const char *text)
@@ -216,8 +223,11 @@ void html_page_inputs(FILE *f, const char *command)
 
 bool html_page_warnings(FILE *f, const struct html_charts *c, struct sheet *s, struct err *e)
 {
-    if (c->missing.msg[0] != '\0')
+    if (c->n_drawn == 0 && c->missing.msg[0] != '\0')
         sheet_item(s, TEXT_PLAIN, "There are no charts: %s", c->missing.msg);
+    for (size_t i = c->n_drawn; c->n_drawn > 0 && i < c->set.n; i++)
+        sheet_item(s, TEXT_PLAIN, "A chart is missing: %s: %s", c->set.v[i].title,
+                   c->set.v[i].missing != NULL ? c->set.v[i].missing : c->missing.msg);
     if (s->n == 0 && !s->failed)
         return true;
     fputs("<div class=\"warn\">\n", f);

@@ -19,26 +19,25 @@ extern const char page_css[], page_js[], flame_js[];
 struct html_charts {
     char *folder;
     struct unfinished unfinished; /* the folder's entry: the struct may not move */
-    struct plot_set set;
+    struct plot_set set;          /* once they are drawn, those that are missing come last */
+    size_t n_drawn;
     struct plot_palette palette;
     struct plot_options options; /* for plot_add_... */
-    struct err missing;          /* why there are no charts; empty: there are */
+    const char *operands;        /* of the `plot` that draws the same; NULL: there is none */
+    struct err missing;          /* why the first one is missing; empty: none is */
 };
 
 /* Makes the folder. False: *e says why. The caller calls html_charts_fini in any case. */
 bool html_charts_init(struct html_charts *c, struct err *e);
-/* Draws what was added to c->set. If that fails, e.g. without gnuplot, c->missing says why, and the
- * page is written without charts. */
+/* Draws what was added to c->set. The page has the charts that were drawn, perhaps none. */
 void html_charts_draw(struct html_charts *c);
 /* Removes the folder. */
 void html_charts_fini(struct html_charts *c);
 
-/* Writes the head of the page, up to the contents. `says` is a summary for previews of links.
- * False: *e says why. */
+/* Writes the page up to its title; further lines of the header may follow. `says` is a summary for
+ * previews of links. False: *e says why. */
 bool html_page_begin(FILE *f, const struct html_charts *c, const char *title, const char *says,
                      struct err *e);
-/* Begins the header with the page's title; further lines may follow. */
-void html_page_header(FILE *f, const char *title);
 /* Ends the header, with a line of `label` and `text` unless `text` is empty; begins the main part.
  */
 void html_page_main(FILE *f, const char *label, const char *text);
@@ -64,7 +63,7 @@ void html_page_definitions(FILE *f, const struct html_definition *v);
 /* Begins the inputs of the page, folded away, with the command that made it; html_fold_end ends
  * them. */
 void html_page_inputs(FILE *f, const char *command);
-/* Writes a box of warnings: the items of *s, which is emptied, and why there are no charts. Nothing
+/* Writes a box of warnings: the items of *s, which is emptied, and why charts are missing. Nothing
  * if there are none. False: out of memory. */
 bool html_page_warnings(FILE *f, const struct html_charts *c, struct sheet *s, struct err *e);
 void html_page_end(FILE *f);

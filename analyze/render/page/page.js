@@ -24,7 +24,7 @@ for (const link of all('a[download]')) {
   link.hidden = false;
 }
 
-// What is folded opens when it is linked to, and on paper.
+// What is folded opens when it is linked to.
 const unfold = () => {
   let x = document.getElementById(decodeURIComponent(location.hash.slice(1)));
   for (const target = x; x; x = x.parentElement)
@@ -32,12 +32,6 @@ const unfold = () => {
 };
 addEventListener('hashchange', unfold);
 unfold();
-let folded = [];
-addEventListener('beforeprint', () => {
-  folded = all('details:not([open])');
-  for (const x of folded) x.open = true;
-});
-addEventListener('afterprint', () => { for (const x of folded) x.open = false; });
 
 // Tables: sorted by a column, and by what their rows say.
 const UNITS = {ns: 1e-9, us: 1e-6, '\u00b5s': 1e-6, ms: 1e-3, s: 1, m: 60, h: 3600, d: 86400, B: 1,
@@ -360,6 +354,24 @@ if (timeline && charts.length && (course.fine[0] || first.throughput.length > 40
   }
   addEventListener('hashchange', open);
   open();
+}
+
+// A chart is saved as it is seen, with its style, its colours, and the marks that all charts share.
+for (const figure of all('figure:has(figcaption):has(svg)')) {
+  const save = make('button', 'Save as SVG', figure.querySelector('figcaption'));
+  save.type = 'button';
+  save.addEventListener('click', () => {
+    const copy = all('svg', figure).find(s => s.checkVisibility()).cloneNode(true), {width, height} = copy.viewBox.baseVal;
+    if (!copy.querySelector('defs')) copy.prepend(...all('figure defs').slice(0, 1).map(x => x.cloneNode(true)));
+    draw('style', {}, copy).textContent = document.querySelector('style').textContent;
+    for (const [name, value] of Object.entries({width, height, style: 'background:var(--card);font-family:sans-serif'}))
+      copy.setAttribute(name, value);
+    const colours = getComputedStyle(document.documentElement), link = make('a', '');
+    link.href = URL.createObjectURL(new Blob([new XMLSerializer().serializeToString(copy)
+      .replace(/var\((--[\w-]+)\)/g, (_, name) => colours.getPropertyValue(name))], {type: 'image/svg+xml'}));
+    link.download = figure.id + '.svg';
+    link.click();
+  });
 }
 
 // Percentiles: what the share of the requests under the pointer took at most.

@@ -14,20 +14,14 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-struct report_html_options {
-    const char *label;   /* the title; NULL: the captures' names */
-    const char *command; /* the command line that makes the page */
-    const char *words;   /* how requests were chosen and cut (words.h); "": not at all */
-};
+/* Draws the charts and writes one HTML file with everything in it. `label` is the title (NULL: the
+ * captures' names), `words` says how requests were chosen and cut (words.h), `command` is the
+ * command line that makes the page. Without gnuplot the page has a note in place of charts. False:
+ * *e says why. */
+bool report_html(const struct analysis *a, const char *label, const char *words,
+                 const char *command, FILE *f, struct err *e);
 
-/* Draws the charts and writes one HTML file with everything in it. Without gnuplot the page has a
- * note in their place. False: *e says why. */
-bool report_html(const struct analysis *a, const struct report_html_options *options, FILE *f,
-                 struct err *e);
-
-/* Draws the charts and writes one HTML file with everything in it. `words` says how requests were
- * chosen and cut (words.h), `command` is the command line that makes the page. Without gnuplot the
- * page has a note in their place. False: *e says why. */
+/* Does the same for a comparison. */
 bool compare_html(const struct compare *c, const struct plot_traces *traces, const char *words,
                   const char *command, FILE *f, struct err *e);
 

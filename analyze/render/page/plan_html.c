@@ -22,7 +22,6 @@ bool plan_html(const void *plan, const char *words, const char *command, FILE *f
         html_charts_draw(&charts);
         snprintf(title, sizeof title, "s3load repeat %s", plan_kind_names[p->asked.kind]);
         ok = html_page_begin(f, &charts, title, answer.s, e);
-        html_page_header(f, title);
         html_page_main(f, "Repeated: ", p->asked.command);
         sheet_verdict(&tables, slo_code(p->answer), "%s", answer.s);
         fputs("<section id=\"first\">\n", f);

@@ -40,7 +40,6 @@ bool profile_html(const struct profile_run *r, size_t type, const char *title, F
 
     if (!html_page_begin(f, &none, title, "a profile of a server", e))
         return false;
-    html_page_header(f, title);
     html_page_main(f, "", "");
     bool ok = put_profile(r, type, f, e);
     html_page_end(f);

@@ -71,20 +71,19 @@ static const struct html_definition definitions_by_second[] = {
 };
 
 /* Sets the title of the page: the label, or the captures. */
-static bool title_of(char **title, const struct analysis *a, const struct report_html_options *o,
-                     struct err *e)
+static bool title_of(char **title, const struct analysis *a, const char *label, struct err *e)
 {
     const struct dataset *d = a->dataset;
 
-    if (o->label != NULL && *o->label != '\0')
-        return mem_text(title, o->label, e);
+    if (label != NULL && *label != '\0')
+        return mem_text(title, label, e);
     if (d->n_inputs > 1)
         return mem_format(title, e, "%s and %zu more", figures_file(d->inputs[0].path),
                           d->n_inputs - 1);
     return mem_text(title, d->n_inputs > 0 ? figures_file(d->inputs[0].path) : "no capture", e);
 }
 
-static void put_header(FILE *f, const struct analysis *a, const char *title, const char *words)
+static void put_header(FILE *f, const struct analysis *a, const char *words)
 {
     int64_t start_ns = INT64_MAX, end_ns = INT64_MIN;
     for (size_t i = 0; i < a->dataset->n_inputs; i++) {
@@ -92,7 +91,6 @@ static void put_header(FILE *f, const struct analysis *a, const char *title, con
         start_ns = int64_min(start_ns, in->first_start_ns);
         end_ns = int64_max(end_ns, in->last_end_ns);
     }
-    html_page_header(f, title);
     if (start_ns <= end_ns)
         html_element(f, "p", "%s%s", figures_run((int64_t)a->n_rows, start_ns, end_ns - start_ns).s,
                      a->mixed ? ", operations mixed" : "");
@@ -291,24 +289,25 @@ static bool put_page(FILE *f, const struct html_course *c, const char *title, co
     return html_data(f, title, write_analysis, c, c, e);
 }
 
-bool report_html(const struct analysis *a, const struct report_html_options *o, FILE *f,
-                 struct err *e)
+bool report_html(const struct analysis *a, const char *label, const char *words,
+                 const char *command, FILE *f, struct err *e)
 {
     struct html_charts charts = {0};
     struct html_course course = {0};
     char *title = NULL;
-    bool ok = title_of(&title, a, o, e) && html_course_init(&course, a, e) &&
+    bool ok = title_of(&title, a, label, e) && html_course_init(&course, a, e) &&
               html_charts_init(&charts, e);
 
     charts.options.benchmark_only = true;
     charts.options.operations = course.shown;
+    charts.operands = "CAPTURE...";
     course.charts = &charts;
     ok = ok && plot_add_analysis(&charts.set, a, &charts.options, e);
     if (ok) {
         html_charts_draw(&charts);
         ok = html_page_begin(f, &charts, title, headline(a).s, e);
-        put_header(f, a, title, o->words);
-        ok = ok && put_page(f, &course, title, o->command, e);
+        put_header(f, a, words);
+        ok = ok && put_page(f, &course, title, command, e);
         html_page_end(f);
     }
     free(title);

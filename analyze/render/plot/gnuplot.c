@@ -131,11 +131,27 @@ static bool start(struct child *c, char *const argv[], struct err *e)
     return err_errno(e, error, "gnuplot");
 }
 
-/* Waits for gnuplot. False: it failed or printed a message. */
+/* Whether a picture has the end of its format: gnuplot succeeds on a full disk, too. */
+static bool is_whole(const char *path)
+{
+    char end[64] = "";
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+    if (fd >= 0 && lseek(fd, -(off_t)sizeof end, SEEK_END) >= 0 && read(fd, end, sizeof end) < 0)
+        end[0] = '\0';
+    if (fd >= 0)
+        close(fd);
+    return memmem(end, sizeof end, "</svg>", 6) != NULL ||
+           memmem(end, sizeof end, "IEND", 4) != NULL ||
+           memmem(end, sizeof end, "%%EOF", 5) != NULL;
+}
+
+/* Waits for gnuplot. False: it drew no whole picture. What else it says is a warning. */
 static bool has_drawn(struct child *c, const char *picture, struct err *e)
 {
-    char line[512], said[512] = "";
+    char line[512], said[512] = "no whole picture";
     int status = unfinished_wait(&c->unfinished);
+    bool ok = WIFEXITED(status) && WEXITSTATUS(status) == 0 && is_whole(c->aside);
 
     rewind(c->said);
     /* The last line says what is wrong, earlier lines say where. */
@@ -144,20 +160,17 @@ static bool has_drawn(struct child *c, const char *picture, struct err *e)
             memcpy(said, line, sizeof said);
     fclose(c->said);
     said[strcspn(said, "\r\n")] = '\0';
-    if (said[0] != '\0')
-        return err_set(e, "%s: gnuplot: %s", picture, said);
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-        return err_set(e, "%s: gnuplot failed", picture);
-    return true;
+    return ok || err_set(e, "%s: gnuplot failed: %s", picture, said);
 }
 
 /* One picture to draw. */
 struct job {
     const char *scripts;
     const struct plot_options *options;
-    const struct plot_picture *of;
+    struct plot_picture *of;
     const char *picture;
     int width, height;
+    struct err e;
 };
 
 static bool is_print_png(const struct plot_options *o)
@@ -260,15 +273,15 @@ static bool start_drawing(const struct job *j, struct child *c, struct err *e)
 
 static bool draw(void *job, struct err *e)
 {
-    const struct job *j = job;
+    struct job *j = job;
     struct child c = {0};
-    bool ok = start_drawing(j, &c, e) && finish(&c, j, e);
+    bool ok = start_drawing(j, &c, &j->e) && finish(&c, j, &j->e);
 
     free(c.aside);
-    return ok;
+    return ok || err_pass(e, &j->e);
 }
 
-bool plot_draw(const struct plot_set *s, const struct plot_options *o, struct err *e)
+bool plot_draw(struct plot_set *s, const struct plot_options *o, struct err *e)
 {
     char *scripts = plot_scripts(e);
     struct job *jobs = NULL;
@@ -279,7 +292,7 @@ bool plot_draw(const struct plot_set *s, const struct plot_options *o, struct er
 
     setenv("LC_ALL", "C.UTF-8", 1); /* without it gnuplot prints warnings */
     for (size_t i = 0; ok && i < 2 * s->n; i++) {
-        const struct plot_picture *x = &s->v[i / 2];
+        struct plot_picture *x = &s->v[i / 2];
         bool is_narrow = i % 2 == 1;
         struct stat st;
 
@@ -296,6 +309,9 @@ bool plot_draw(const struct plot_set *s, const struct plot_options *o, struct er
         n++;
     }
     ok = ok && tasks_run(tasks, n, AT_ONCE, e);
+    for (size_t i = 0; !ok && i < n; i++)
+        if (jobs[i].e.msg[0] != '\0' && jobs[i].of->missing == NULL)
+            mem_text(&jobs[i].of->missing, jobs[i].e.msg, NULL);
     for (size_t i = 0; !ok && i < s->n; i++) /* no data without their picture */
         if (access(s->v[i].picture, F_OK) != 0)
             unlink(s->v[i].data);

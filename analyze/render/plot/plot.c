@@ -45,6 +45,7 @@ static void picture_free(struct plot_picture *x)
     free(x->picture);
     free(x->narrow);
     free(x->readings);
+    free(x->missing);
 }
 
 void plot_set_free(struct plot_set *s)

@@ -49,6 +49,7 @@ struct plot_picture {
     char *title;
     char *data, *picture, *narrow; /* paths; narrow NULL: not asked for */
     char *readings;                /* JSON of its values, for a script; NULL: none */
+    char *missing;                 /* why plot_draw has not drawn it; NULL: it has */
     int width, height, narrow_height;
 };
 
@@ -89,9 +90,9 @@ bool plot_add_response(struct plot_set *s, struct columns_table *t, const struct
 /* Draws the pictures beside their data with gnuplot, two at a time. Each appears whole or not at
  * all. The script CHART.gp reads the data, and writes a picture in the format of its suffix. The
  * scripts are in $S3ANALYZE_PLOTS, where `make install` puts them, or in the source tree that the
- * program was built in. False: *e holds gnuplot's message about the first picture that failed, or
- * says what is missing; data without a picture are gone. */
-bool plot_draw(const struct plot_set *s, const struct plot_options *o, struct err *e);
+ * program was built in. False: *e is the reason of the first picture that is missing, or says why
+ * none was drawn; data without a picture are gone. */
+bool plot_draw(struct plot_set *s, const struct plot_options *o, struct err *e);
 
 void plot_set_free(struct plot_set *s);
 

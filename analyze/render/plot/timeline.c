@@ -293,14 +293,22 @@ bool plot_timeline_band(struct plot_timeline *t, const struct plot_timeline *fin
 
 /* ---- A party against the others ---- */
 
-/* Returns which host, client or thread a request belongs to, by the finding's scope. */
+#define N_SIZES 33 /* parties by size: that of the finding, and others by powers of four */
+
+/* Returns which host, client, thread or size a request belongs to, by the finding's scope. */
 static size_t party_of(const struct dataset *d, const struct table *t, size_t i,
-                       enum finding_scope scope)
+                       const struct finding *x)
 {
-    if (scope == SCOPE_THREAD)
+    double bytes = (double)packed_get(&t->bytes, i);
+
+    if (x->scope == SCOPE_THREAD)
         return table_thread_index(t, table_thread(t, i));
+    if (x->scope == SCOPE_SYSTEM)
+        return bytes >= finding_value(x, "min_bytes") && bytes <= finding_value(x, "max_bytes")
+                   ? 0
+                   : 1 + (size_t)(bytes > 1 ? ilogb(bytes) / 2 : 0);
     const struct place *at = dataset_place(d, t, table_place(t, i));
-    return scope == SCOPE_HOST ? at->host : at->client;
+    return x->scope == SCOPE_HOST ? at->host : at->client;
 }
 
 static bool is_named(const struct dataset *d, const struct finding *x, size_t k)
@@ -309,6 +317,8 @@ static bool is_named(const struct dataset *d, const struct finding *x, size_t k)
 
     if (x->scope == SCOPE_THREAD)
         return d->threads[k] == x->thread;
+    if (x->scope == SCOPE_SYSTEM)
+        return k == 0;
     bool is = strcmp(names->v[k], x->party) == 0;
     for (size_t i = 0; !is && i < x->n_others; i++)
         is = strcmp(names->v[k], x->others[i]) == 0;
@@ -317,7 +327,7 @@ static bool is_named(const struct dataset *d, const struct finding *x, size_t k)
 
 /* Sorts the durations of the successful requests by bin and party: v[first[k]] .. */
 static bool sort_by_party(const struct plot_timeline *t, const struct analysis *a, int index,
-                          enum finding_scope scope, size_t *first, int64_t **v, size_t n,
+                          const struct finding *x, size_t *first, int64_t **v, size_t n,
                           struct err *e)
 {
     for (int pass = 0; pass < 2; pass++) {
@@ -325,7 +335,7 @@ static bool sort_by_party(const struct plot_timeline *t, const struct analysis *
             const struct table *of = plot_timeline_table(a, index, i);
             for (size_t k = 0; of != NULL && k < of->n; k++) {
                 size_t at = (size_t)((table_end(of, k) - t->start_ns) / t->rows[0].duration_ns);
-                size_t to = party_of(a->dataset, of, k, scope) * t->n + (at < t->n ? at : t->n - 1);
+                size_t to = party_of(a->dataset, of, k, x) * t->n + (at < t->n ? at : t->n - 1);
 
                 if (table_failed(of, k))
                     continue;
@@ -349,6 +359,7 @@ bool plot_timeline_party(struct plot_timeline *t, const struct analysis *a, int 
     const struct dataset *d = a->dataset;
     size_t n = x->scope == SCOPE_HOST     ? d->hosts.n
                : x->scope == SCOPE_CLIENT ? d->clients.n
+               : x->scope == SCOPE_SYSTEM ? N_SIZES
                                           : d->n_threads;
     size_t *first = NULL;
     int64_t *v = NULL;
@@ -359,7 +370,8 @@ bool plot_timeline_party(struct plot_timeline *t, const struct analysis *a, int 
     int64_t n_bins = t->n_requests / MIN_REQUESTS / (int64_t)n, span_ns = t->end_ns - t->start_ns;
     n_bins = n_bins < MIN_BINS ? MIN_BINS : n_bins > (int64_t)n_most ? (int64_t)n_most : n_bins;
     int64_t length_ns = bin_ns(span_ns / n_bins);
-    enum plot_course what = x->kind->is_slowness ? PLOT_P50 : PLOT_THROUGHPUT;
+    enum plot_course what =
+        x->kind->is_slowness || x->scope == SCOPE_SYSTEM ? PLOT_P50 : PLOT_THROUGHPUT;
     t->n = (size_t)((span_ns + length_ns / 2) / length_ns);
     t->n = t->n > 0 ? t->n : 1;
     t->has_bytes = t->is_open = false;
@@ -371,7 +383,7 @@ bool plot_timeline_party(struct plot_timeline *t, const struct analysis *a, int 
                                          .p50_ns = NAN};
     if (ok)
         t->rows[t->n - 1].duration_ns = t->end_ns - t->rows[t->n - 1].start_ns;
-    ok = ok && sort_by_party(t, a, index, x->scope, first, &v, n * t->n, e);
+    ok = ok && sort_by_party(t, a, index, x, first, &v, n * t->n, e);
     for (size_t k = 0; ok && k < n * t->n; k++) {
         struct series_row *r = &t->rows[k % t->n];
         size_t n_here = first[k + 1] - first[k];

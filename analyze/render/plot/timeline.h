@@ -73,7 +73,7 @@ void plot_timeline_fini(struct plot_timeline *t);
 bool plot_timeline_band(struct plot_timeline *t, const struct plot_timeline *fine,
                         enum plot_course what, struct err *e);
 
-/* Fills in, for the host, client or thread that the finding names, the course of its median
+/* Fills in, for the host, client, thread or size that the finding names, the course of its median
  * duration or, if the finding is no slowness, of its successful requests, and the band of the other
  * ones. n is 0 if the requests are not known. False: *e says why. Call plot_timeline_fini in any
  * case. */
