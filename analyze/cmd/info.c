@@ -5,7 +5,7 @@
 #include "analyze/cmd/options.h"
 #include "analyze/cmd/output.h"
 #include "analyze/data/rank_clock.h"
-#include "analyze/read/aggfile.h"
+#include "analyze/read/aggbytes.h"
 #include "analyze/read/aggpipe.h"
 #include "analyze/render/json/documents.h"
 #include "analyze/write/json.h"
@@ -384,9 +384,9 @@ static size_t read_all(struct source *sources, const struct info_given *o,
         progress_init(&progress, o->input.quiet);
         const char *path = args->operands[i];
         bool can_be_read = aggpipe_spool(&path, 1, &e);
-        enum aggfile_kind kind = aggfile_kind(path);
-        x->is_read = can_be_read && (kind != AGGFILE_NONE
-                                         ? read_sums(&x->survey, path, kind == AGGFILE_FOREIGN, &e)
+        enum aggbytes_kind kind = aggbytes_kind(path);
+        x->is_read = can_be_read && (kind != AGGBYTES_NONE
+                                         ? read_sums(&x->survey, path, kind == AGGBYTES_FOREIGN, &e)
                                          : survey_read(&x->survey, path, &how, false, &e));
         progress_fini(&progress);
         if (x->is_read)

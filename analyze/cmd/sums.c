@@ -5,7 +5,7 @@
 #include "analyze/cmd/options.h"
 #include "analyze/cmd/output.h"
 #include "analyze/data/filter.h"
-#include "analyze/read/aggfile.h"
+#include "analyze/read/aggbytes.h"
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
 
@@ -71,7 +71,7 @@ bool sums_load(struct sums *s, const char *const *paths, size_t n, const struct 
     *s = (struct sums){0};
     for (size_t i = 0; ok && i < n; i++) {
         struct sums one = {0};
-        if (aggfile_kind(paths[i]) != AGGFILE_OF_SUMS)
+        if (aggbytes_kind(paths[i]) != AGGBYTES_OF_SUMS)
             ok = err_set(e,
                          "%s: this is no file of sums, as %s is: s3analyze aggregate makes one of "
                          "a capture",

@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <zstd.h>
 
 #define INPUT_BYTES (64 << 10)
@@ -83,4 +85,38 @@ bool aggbytes_more(void *bytes, char *buf, size_t n, size_t *got, struct err *wh
     }
     *got = out.pos;
     return true;
+}
+
+/* Reads up to n bytes from the beginning of a file's text and returns how many. 0: it cannot be
+ * read, or is a pipe, which can be read only once. */
+static size_t beginning_of(const char *path, char *buf, size_t n)
+{
+    struct aggbytes b;
+    struct stat st;
+    size_t got = 0, more = 1;
+    bool is_file = strcmp(path, "-") == 0
+                       ? fstat(STDIN_FILENO, &st) == 0 && lseek(STDIN_FILENO, 0, SEEK_CUR) == 0
+                       : stat(path, &st) == 0;
+
+    if (!is_file || !S_ISREG(st.st_mode))
+        return 0;
+    bool ok = aggbytes_open(&b, path, NULL);
+    for (; ok && got < n && more > 0; got += more)
+        ok = aggbytes_more(&b, buf + got, n - got, &more, NULL);
+    /* Rewinds standard input for the next reader. */
+    if (strcmp(path, "-") == 0 && lseek(STDIN_FILENO, 0, SEEK_SET) != 0)
+        got = 0;
+    aggbytes_close(&b);
+    return got;
+}
+
+enum aggbytes_kind aggbytes_kind(const char *path)
+{
+    char text[sizeof AGGBYTES_SUMS - 1];
+    size_t n = beginning_of(path, text, sizeof text);
+
+    if (n == 0 || *text != '{')
+        return AGGBYTES_NONE;
+    return n == sizeof text && memcmp(text, AGGBYTES_SUMS, n) == 0 ? AGGBYTES_OF_SUMS
+                                                                   : AGGBYTES_FOREIGN;
 }

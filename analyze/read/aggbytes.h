@@ -27,4 +27,12 @@ void aggbytes_close(struct aggbytes *b);
  * one, or the file cannot be read. */
 bool aggbytes_more(void *bytes, char *buf, size_t n, size_t *got, struct err *why);
 
+/* What a file holds, by its beginning, compressed or not: JSON that begins like a file of sums of
+ * any version (sums/sums.h); other JSON; else AGGBYTES_NONE. This holds also for pipes, whose bytes
+ * can be read only once, and for files that cannot be opened or decompressed: the reader of
+ * captures reports what is wrong with them. */
+#define AGGBYTES_SUMS "{\"schema\":\"s3analyze/sums/"
+enum aggbytes_kind { AGGBYTES_NONE, AGGBYTES_OF_SUMS, AGGBYTES_FOREIGN };
+enum aggbytes_kind aggbytes_kind(const char *path);
+
 #endif

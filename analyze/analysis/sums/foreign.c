@@ -1,7 +1,6 @@
 /* Reads totals of another recorder into struct sums, and checks that they add up. */
 #include "analyze/analysis/sums/foreign_internal.h"
 #include "analyze/analysis/sums/sums_internal.h"
-#include "analyze/data/errnorm.h"
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
 #include "libcommon/units.h"
@@ -13,13 +12,34 @@
 #define LABEL_SHIFT_S  2 /* the known recorders label seconds this much too early */
 #define SUMS_EXACT_MAX (INT64_C(1) << 50) /* the recorder adds up hosts in floating point */
 
+void foreign_part_free(struct foreign_part *p)
+{
+    if (p == NULL)
+        return;
+    free(p->seconds);
+    for (size_t i = 0; i < p->n_group_clients; i++)
+        free(p->group_clients[i]);
+    free(p->group_clients);
+    for (size_t i = 0; i < p->n_groups; i++)
+        free(p->groups[i].classes);
+    free(p->groups);
+    free(p);
+}
+
 void foreign_free(struct foreign *f)
 {
     if (f == NULL)
         return;
     sums_op_free(&f->all);
     sums_part_free(&f->together);
-    aggfile_free(&f->file);
+    for (size_t i = 0; i < f->n_hosts; i++)
+        sums_op_free(&f->hosts[i]);
+    for (size_t i = 0; i < f->n_clients; i++)
+        sums_op_free(&f->clients[i]);
+    free(f->hosts);
+    free(f->clients);
+    free(f->command);
+    free(f->version);
     free(f);
 }
 
@@ -27,38 +47,36 @@ void foreign_free(struct foreign *f)
 
 /* Returns how far the labels are off: 2 or 0, judged by the distance of the last one from the end
  * of the entry; -1: neither fits. */
-static int shift_of(const struct aggfile_entry *x)
+static int shift_of(const struct sums_op *x)
 {
-    int64_t d = x->end_ns / NS_PER_S - 2 - x->seconds[x->n_seconds - 1].label_s;
+    const struct foreign_part *part = x->foreign;
+    int64_t d = x->all.end_ns / NS_PER_S - 2 - part->seconds[part->n_seconds - 1].label_s;
+
     return d == LABEL_SHIFT_S ? LABEL_SHIFT_S : d == 0 ? 0 : -1;
 }
 
-/* True if requests are missing in the series: the recorder forgets those that started in a second
- * before the first one in which a request ended. */
-static bool misses_early(const struct aggfile_entry *x, int shift_s, int64_t *early_s)
-{
-    *early_s = x->seconds[0].label_s + shift_s - 2;
-    return *early_s > x->start_ns / NS_PER_S;
-}
-
 /* Finds how far the labels of an entry with seconds are off. */
-static void find_labels(struct foreign_part *to, const struct aggfile_entry *x)
+static struct foreign_labels labels_of(const struct sums_op *x)
 {
-    to->shift_s = shift_of(x);
-    to->shift_is_sure = to->shift_s >= 0;
-    if (!to->shift_is_sure)
-        to->shift_s = LABEL_SHIFT_S;
-    to->misses_early = misses_early(x, to->shift_s, &to->early_s);
+    const int shift_s = shift_of(x);
+    struct foreign_labels to = {.shift_s = shift_s < 0 ? LABEL_SHIFT_S : shift_s,
+                                .shift_is_sure = shift_s >= 0};
+
+    /* The recorder forgets requests that started in a second before the first one in which a
+     * request ended. */
+    to.early_s = x->foreign->seconds[0].label_s + to.shift_s - 2;
+    to.misses_early = to.early_s > x->all.start_ns / NS_PER_S;
+    return to;
 }
 
 /* Finds the labels of a merged file. The clients' own series show them, and must agree. */
-static struct foreign_part labels_of_clients(const struct aggfile_entries *clients)
+static struct foreign_labels labels_of_clients(const struct foreign *f)
 {
-    struct foreign_part all = {.shift_s = -1}, one;
-    for (size_t i = 0; i < clients->n; i++) {
-        if (clients->v[i].n_seconds == 0)
+    struct foreign_labels all = {.shift_s = -1};
+    for (size_t i = 0; i < f->n_clients; i++) {
+        if (f->clients[i].foreign->n_seconds == 0)
             continue;
-        find_labels(&one, &clients->v[i]);
+        const struct foreign_labels one = labels_of(&f->clients[i]);
         bool is_first = all.shift_s < 0;
         all.shift_is_sure =
             one.shift_is_sure && (is_first || (all.shift_is_sure && all.shift_s == one.shift_s));
@@ -72,217 +90,160 @@ static struct foreign_part labels_of_clients(const struct aggfile_entries *clien
     return all;
 }
 
-static bool check_times(const struct foreign *f, const struct aggfile_entry *x, const char *key,
-                        int shift_s, struct err *e)
+/* Says what is wrong with an entry. Always returns false. */
+static bool refuse(const struct foreign *f, const struct sums_op *x, const char *key,
+                   const char *what, struct err *e)
 {
-    const struct aggfile_second *first = &x->seconds[0], *last = &x->seconds[x->n_seconds - 1];
-    int64_t start_s = x->start_ns / NS_PER_S + (x->start_ns % NS_PER_S > 0);
+    return err_set(e, "%s: %s%s%s%s", f->path, key, *x->op ? "." : "", x->op, what);
+}
 
-    if (first->label_s + shift_s + 1 >= start_s && last->label_s + shift_s <= x->end_ns / NS_PER_S)
-        return true;
-    return err_set(
-        e,
-        "%s: %s%s%s.throughput.segmented.segments: a second outside of the time from start_time to "
-        "end_time",
-        f->file.path, key, *x->name ? "." : "", x->name);
+static bool times_fit(const struct sums_op *x)
+{
+    const struct foreign_part *part = x->foreign;
+    int64_t start_s = x->all.start_ns / NS_PER_S + (x->all.start_ns % NS_PER_S > 0);
+    int64_t first_s = part->seconds[0].label_s + part->labels.shift_s;
+    int64_t last_s = part->seconds[part->n_seconds - 1].label_s + part->labels.shift_s;
+
+    return first_s + 1 >= start_s && last_s <= x->all.end_ns / NS_PER_S;
 }
 
 /* ---- Parts ---- */
 
-/* Fills the seconds of a part, and finds what a merge lost of them. */
-static bool fill_seconds(struct foreign *f, struct sums_part *p, struct foreign_part *part,
-                         const char *key, struct err *e)
+/* Fills the seconds of an entry, and finds what a merge lost of them. */
+static bool fill_seconds(struct foreign *f, struct sums_op *x, const char *key, struct err *e)
 {
-    const struct aggfile_entry *x = part->x;
-    size_t n = x->n_seconds;
+    struct foreign_part *part = x->foreign;
+    struct sums_part *p = &x->all;
+    size_t n = part->n_seconds;
     long double bytes = 0, objects = 0;
     __int128 n_errors = 0;
 
     if (n == 0)
         return true;
-    if (!check_times(f, x, key, part->shift_s, e))
-        return false;
-    p->first_s = x->seconds[0].label_s + part->shift_s;
-    p->n_seconds = (size_t)(x->seconds[n - 1].label_s - x->seconds[0].label_s) + 1;
+    if (!times_fit(x))
+        return refuse(f, x, key,
+                      ".throughput.segmented.segments: a second outside of the time from "
+                      "start_time to end_time",
+                      e);
+    const int64_t first_s = part->seconds[0].label_s;
+    p->first_s = first_s + part->labels.shift_s;
+    p->n_seconds = (size_t)(part->seconds[n - 1].label_s - first_s) + 1;
     f->n_missing += p->n_seconds - n;
     if (f->n_missing > SUMS_MAX_SECONDS)
-        return err_set(e, "%s: %s%s%s: more than %d seconds are missing between others",
-                       f->file.path, key, *x->name ? "." : "", x->name, SUMS_MAX_SECONDS);
+        return err_set(e, "%s: %s%s%s: more than %d seconds are missing between others", f->path,
+                       key, *x->op ? "." : "", x->op, SUMS_MAX_SECONDS);
     if (!mem_cleared(&p->seconds, p->n_seconds, e))
         return false;
     for (size_t i = 0; i < n; i++) {
-        const struct aggfile_second *s = &x->seconds[i];
+        const struct foreign_second *s = &part->seconds[i];
         bytes += s->bytes_per_s;
         objects += s->objects_per_s;
         n_errors += s->n_errors;
         if (bytes >= 0x1p62L || objects * SUMS_MICRO >= 0x1p62L || n_errors > INT64_MAX)
-            return err_set(e, "%s: %s%s%s: the sum of its seconds does not fit 63 bits",
-                           f->file.path, key, *x->name ? "." : "", x->name);
-        p->seconds[s->label_s - x->seconds[0].label_s] =
+            return refuse(f, x, key, ": the sum of its seconds does not fit 63 bits", e);
+        p->seconds[s->label_s - first_s] =
             (struct sums_second){.n_started = 1,
                                  .n_failed = s->n_errors,
                                  .n_bytes = llround(s->bytes_per_s),
                                  .n_micro_objects = llround(s->objects_per_s * SUMS_MICRO)};
     }
     /* Rounding loses up to this much per second and client. */
-    double lost_bytes = (double)(x->window_bytes - bytes),
-           lost_objects = (double)(x->window_objects - objects);
-    double n_rounded = (double)n * (double)f->n_clients;
-    bool lost = x->n_bytes > 0 ? lost_bytes >= 2 * n_rounded : lost_objects >= 0.006 * n_rounded;
-    part->is_complete = !lost && n_errors == x->n_window_errors;
+    double lost_bytes = (double)(part->window_bytes - bytes),
+           lost_objects = (double)(part->window_objects - objects);
+    double n_rounded = (double)n * (double)f->n_ran;
+    bool lost = p->n_bytes > 0 ? lost_bytes >= 2 * n_rounded : lost_objects >= 0.006 * n_rounded;
+    part->is_complete = !lost && n_errors == part->n_window_errors;
     part->lost_bytes = lost_bytes;
     part->lost_objects = lost_objects;
     return true;
 }
 
-/* Makes a part of the counters that entries and parties share. If its times are not given, the
- * start is after the end. */
-#define FILL_COUNTERS(to, x)                                                                       \
-    do {                                                                                           \
-        bool is_timed = (x)->start_ns != AGGFILE_NO_TIME && (x)->end_ns != AGGFILE_NO_TIME;        \
-        *(to) = (struct sums_part){.n_requests = (x)->n_requests,                                  \
-                                   .n_errors = (x)->n_errors,                                      \
-                                   .n_bytes = (x)->n_bytes,                                        \
-                                   .n_objects = (x)->n_objects,                                    \
-                                   .start_ns = is_timed ? (x)->start_ns : INT64_MAX,               \
-                                   .end_ns = is_timed ? (x)->end_ns : INT64_MIN};                  \
-    } while (0)
-
-static bool fill_parties(struct sums_parts *to, const struct aggfile_party *v, size_t n,
-                         struct err *e)
-{
-    if (!mem_cleared(&to->v, n, e))
-        return false;
-    for (; to->n < n; to->n++) {
-        FILL_COUNTERS(&to->v[to->n], &v[to->n]);
-        if (!mem_text(&to->v[to->n].name, v[to->n].name, e))
-            return false;
-    }
-    return true;
-}
-
 /* Fills the hosts or clients of all operations with their series. `labels`: NULL: each has its own.
  */
-static bool fill_series(struct foreign *f, struct sums_parts *to,
-                        const struct aggfile_entries *entries, const char *key,
-                        const struct foreign_part *labels, struct err *e)
+static bool fill_series(struct foreign *f, struct sums_parts *to, struct sums_op *entries, size_t n,
+                        const char *key, const struct foreign_labels *labels, struct err *e)
 {
-    if (!mem_cleared(&to->v, entries->n, e))
+    sums_parts_free(to); /* those of the total have no series */
+    if (!mem_cleared(&to->v, n, e))
         return false;
-    for (size_t i = 0; i < entries->n; i++) {
-        const struct aggfile_entry *x = &entries->v[i];
-        struct foreign_part part = labels != NULL ? *labels : (struct foreign_part){0};
-        struct sums_part *p = &to->v[to->n++];
+    for (size_t i = 0; i < n; i++) {
+        struct sums_op *x = &entries[i];
 
-        FILL_COUNTERS(p, x);
-        part.x = x;
-        if (labels == NULL && x->n_seconds > 0)
-            find_labels(&part, x);
-        if (!mem_text(&p->name, x->name, e) || !fill_seconds(f, p, &part, key, e))
+        if (x->foreign->n_seconds > 0)
+            x->foreign->labels = labels != NULL ? *labels : labels_of(x);
+        if (!fill_seconds(f, x, key, e))
             return false;
+        to->v[to->n] = x->all;
+        to->v[to->n++].name = x->op;
+        x->all = (struct sums_part){0};
+        x->op = NULL;
     }
     return true;
 }
 
 /* Finds the bytes and objects of the successful requests, where the file makes that possible: its
  * counters include failed requests. */
-static void find_successful(struct foreign_part *part)
+static void find_successful(struct sums_op *op)
 {
-    const struct aggfile_entry *x = part->x;
+    struct foreign_part *part = op->foreign;
+    const struct sums_part *x = &op->all;
     __int128 n_grouped = 0;
-    bool one_size = x->n_groups > 0;
+    bool one_size = part->n_groups > 0;
 
-    for (size_t i = 0; i < x->n_groups; i++) {
-        const struct aggfile_group *g = &x->groups[i];
-        one_size = one_size && !g->is_multi && g->object_bytes == x->groups[0].object_bytes;
+    for (size_t i = 0; i < part->n_groups; i++) {
+        const struct request_group *g = &part->groups[i];
+        one_size = one_size && !g->is_multi && g->object_bytes == part->groups[0].object_bytes;
         n_grouped += g->n_requests;
     }
     one_size = one_size && n_grouped == x->n_requests &&
-               (__int128)x->n_requests * x->groups[0].object_bytes == x->n_bytes;
+               (__int128)x->n_requests * part->groups[0].object_bytes == x->n_bytes;
     part->ok_bytes_known = x->n_errors == 0 || x->n_bytes == 0 || one_size;
     if (part->ok_bytes_known)
         part->ok_bytes = x->n_errors == 0 || x->n_bytes == 0
                              ? x->n_bytes
-                             : (x->n_requests - x->n_errors) * x->groups[0].object_bytes;
-    part->ok_objects_known =
-        x->n_errors == 0 ||
-        (*x->name != '\0' && strcmp(x->name, "LIST") != 0 && x->n_objects == x->n_requests);
+                             : (x->n_requests - x->n_errors) * part->groups[0].object_bytes;
+    part->ok_objects_known = x->n_errors == 0 || (*op->op != '\0' && strcmp(op->op, "LIST") != 0 &&
+                                                  x->n_objects == x->n_requests);
     if (part->ok_objects_known)
         part->ok_objects = x->n_objects - x->n_errors * (x->n_errors > 0);
 }
 
-/* The file has the first messages, but neither times nor hosts of these requests. */
-static bool fill_messages(struct sums_op *op, const struct aggfile_entry *x, struct err *e)
+static bool fill_op(struct foreign *f, struct sums_op *op, const char *key,
+                    const struct foreign_labels *labels, struct err *e)
 {
-    char message[ERRNORM_MAX_BYTES + 1];
+    const struct sums_part *all = &op->all;
+    bool is_even = all->n_requests > 0 && all->n_objects % all->n_requests == 0;
 
-    if (!mem_cleared(&op->errors, x->n_first_errors, e))
-        return false;
-    for (; op->n_errors < x->n_first_errors; op->n_errors++) {
-        struct sums_error *to = &op->errors[op->n_errors];
-        const char *said = x->first_errors[op->n_errors];
-        const struct slice all = {said, strlen(said)}, no_key = {"", 0};
-
-        message[errnorm_message(all, no_key, message)] = '\0';
-        *to = (struct sums_error){.n = 1};
-        if (!mem_text(&to->message, message, e) || !mem_text(&to->host, "", e)) {
-            free(to->message);
-            return false;
-        }
-    }
-    return true;
-}
-
-static bool fill_op(struct foreign *f, struct sums_op *op, const struct aggfile_entry *x,
-                    const char *key, const struct foreign_part *labels, struct err *e)
-{
-    bool is_even = x->n_requests > 0 && x->n_objects % x->n_requests == 0;
-
-    *op = (struct sums_op){.n_threads = x->n_threads,
-                           .range = {0, -1},
-                           .first_objects = is_even ? x->n_objects / x->n_requests : 1};
-    FILL_COUNTERS(&op->all, x);
-    if (!mem_text(&op->op, x->name, e) || !mem_text(&op->all.name, "", e) ||
-        !mem_cleared(&op->foreign, 1, e))
-        return false;
+    op->range = (struct sums_range){0, -1};
+    op->first_objects = is_even ? all->n_objects / all->n_requests : 1;
     if (labels != NULL)
-        *op->foreign = *labels;
-    op->foreign->x = x;
-    if (labels == NULL && x->n_seconds > 0)
-        find_labels(op->foreign, x);
-    find_successful(op->foreign);
-    return fill_seconds(f, &op->all, op->foreign, key, e) && fill_messages(op, x, e);
+        op->foreign->labels = *labels;
+    else if (op->foreign->n_seconds > 0)
+        op->foreign->labels = labels_of(op);
+    find_successful(op);
+    return mem_text(&op->all.name, "", e) && fill_seconds(f, op, key, e);
 }
 
 static bool fill(struct sums *s, struct err *e)
 {
     struct foreign *f = s->foreign;
-    const struct aggfile *file = &f->file;
-    struct foreign_part common = {0};
-    const struct foreign_part *labels = f->is_merged ? &common : NULL;
+    const struct foreign_labels common =
+        f->is_merged ? labels_of_clients(f) : (struct foreign_labels){0};
+    const struct foreign_labels *labels = f->is_merged ? &common : NULL;
 
-    if (f->is_merged)
-        common = labels_of_clients(&file->clients);
-    s->n_threads = file->total.n_threads;
-    if (!fill_op(f, &f->all, &file->total, "total", labels, e) ||
-        !fill_series(f, &f->all.hosts, &file->hosts, "by_host", labels, e) ||
-        !fill_series(f, &f->all.clients, &file->clients, "by_client", NULL, e) ||
-        !mem_cleared(&s->ops, file->ops.n, e))
+    s->n_threads = f->all.n_threads;
+    if (!fill_op(f, &f->all, "total", labels, e) ||
+        !fill_series(f, &f->all.hosts, f->hosts, f->n_hosts, "by_host", labels, e) ||
+        !fill_series(f, &f->all.clients, f->clients, f->n_clients, "by_client", NULL, e))
         return false;
     for (size_t i = 0; f->is_merged && i < f->all.clients.n; i++) {
         struct err why = {0};
         if (!sums_part_add(&f->together, &f->all.clients.v[i], &why))
-            return err_set(e, "%s: by_client: %s", file->path, why.msg);
+            return err_set(e, "%s: by_client: %s", f->path, why.msg);
     }
-    while (s->n_ops < file->ops.n) {
-        const struct aggfile_entry *x = &file->ops.v[s->n_ops];
-        struct sums_op *op = &s->ops[s->n_ops++];
-
-        if (!fill_op(f, op, x, "by_op_type", labels, e) ||
-            !fill_parties(&op->hosts, x->hosts, x->n_hosts, e) ||
-            !fill_parties(&op->clients, x->clients, x->n_clients, e))
+    for (size_t k = 0; k < s->n_ops; k++)
+        if (!fill_op(f, &s->ops[k], "by_op_type", labels, e))
             return false;
-    }
     return true;
 }
 
@@ -314,7 +275,7 @@ static bool check(const struct foreign *f, const struct sums_op *whole, const ch
                                                                 : NULL;
     if (key == NULL)
         return true;
-    return err_set(e, "%s: %s%s.%s: the %s do not add up to it", f->file.path,
+    return err_set(e, "%s: %s%s.%s: the %s do not add up to it", f->path,
                    *whole->op ? "by_op_type." : "total", whole->op, key, what);
 }
 
@@ -343,17 +304,18 @@ static bool check_all(const struct sums *s, struct err *e)
 bool sums_of_foreign(struct sums *s, const char *path, struct err *e)
 {
     *s = (struct sums){.range = {0, -1}};
-    if (!mem_cleared(&s->foreign, 1, e) || !aggfile_read(&s->foreign->file, path, e))
+    if (!mem_cleared(&s->foreign, 1, e))
         return false;
     struct foreign *f = s->foreign;
-    const struct aggfile_entry *total = &f->file.total;
-    f->n_clients = total->n_client_names;
-    if (total->n_clients > f->n_clients)
-        f->n_clients = total->n_clients;
-    if (f->file.clients.n > f->n_clients)
-        f->n_clients = f->file.clients.n;
-    f->is_merged = f->n_clients > 1;
-    f->n_clients += f->n_clients == 0;
+    f->path = path;
+    if (!foreign_read(s, path, e))
+        return false;
+    const size_t n_named = f->all.foreign->n_client_names, n_counted = f->all.clients.n;
+    f->n_ran = n_named > n_counted ? n_named : n_counted;
+    if (f->n_clients > f->n_ran)
+        f->n_ran = f->n_clients;
+    f->is_merged = f->n_ran > 1;
+    f->n_ran += f->n_ran == 0;
     return fill(s, e) && check_all(s, e);
 }
 
@@ -361,6 +323,6 @@ const char *sums_command(const struct sums *s, const char **version)
 {
     if (s->foreign == NULL)
         return NULL;
-    *version = s->foreign->file.version;
-    return s->foreign->file.command;
+    *version = s->foreign->version;
+    return s->foreign->command;
 }

@@ -14,10 +14,11 @@
 
 /* The groups with room for what is computed of them. */
 struct groups {
-    const struct aggfile_entry *x;
-    int64_t n_missing;   /* requests that are in no group */
-    double *value;       /* all known values, ascending */
-    size_t n_values;     /* at most N_KNOWN for each group */
+    const struct sums_op *op;
+    const struct foreign_part *x; /* of the operation */
+    int64_t n_missing;            /* requests that are in no group */
+    double *value;                /* all known values, ascending */
+    size_t n_values;              /* at most N_KNOWN for each group */
     double *n, *n_above; /* requests, and those above a value: of the k-th groups of all clients */
     size_t n_times;      /* how many such k there are */
 };
@@ -30,7 +31,7 @@ static int by_value(const void *a, const void *b)
 }
 
 /* Finds how many requests of a group took at most `ms`: at least, and at most. */
-static void count_to(const struct aggfile_group *g, double ms, int64_t *least, int64_t *most)
+static void count_to(const struct request_group *g, double ms, int64_t *least, int64_t *most)
 {
     const struct {
         double ms;
@@ -68,14 +69,14 @@ static int64_t count_all(const struct groups *g, double ms, bool at_least)
  * with the end of its interval on that side. The requests of 10 s count as one sample. */
 static double share_above(const struct groups *g, double ms, bool at_least)
 {
-    const int64_t n_ok = g->x->n_requests - g->x->n_errors;
-    int64_t above = at_least ? -g->x->n_errors : g->n_missing;
+    const int64_t n_ok = g->op->all.n_requests - g->op->all.n_errors;
+    int64_t above = at_least ? -g->op->all.n_errors : g->n_missing;
     double sum = 0, n = 0, squares = 0, lo, hi, times = (double)g->n_times;
 
     for (size_t k = 0; k < g->n_times; k++)
         g->n_above[k] = g->n[k] = 0;
     for (size_t i = 0, k = 0; i < g->x->n_groups; i++) {
-        const struct aggfile_group *of = &g->x->groups[i];
+        const struct request_group *of = &g->x->groups[i];
         int64_t least, most;
 
         k = i > 0 && of->client == of[-1].client ? k + 1 : 0;
@@ -132,16 +133,17 @@ static double value_ns(const struct groups *g, size_t i)
 }
 
 /* Returns false if out of memory. Without groups that hold requests of one size n_values is 0. */
-static bool groups_init(struct groups *g, const struct aggfile_entry *x, struct err *e)
+static bool groups_init(struct groups *g, const struct sums_op *op, struct err *e)
 {
+    const struct foreign_part *x = op->foreign;
     __int128 n = 0;
 
-    *g = (struct groups){.x = x};
+    *g = (struct groups){.op = op, .x = x};
     if (!mem_new(&g->value, N_KNOWN * x->n_groups, e) || !mem_new(&g->n, x->n_groups, e) ||
         !mem_new(&g->n_above, x->n_groups, e))
         return false;
     for (size_t i = 0, k = 0; i < x->n_groups; i++) {
-        const struct aggfile_group *of = &x->groups[i];
+        const struct request_group *of = &x->groups[i];
         const double known[N_KNOWN] = {of->min_ms, of->p50_ms, of->p90_ms, of->p99_ms, of->max_ms};
 
         k = i > 0 && of->client == of[-1].client ? k + 1 : 0;
@@ -155,19 +157,19 @@ static bool groups_init(struct groups *g, const struct aggfile_entry *x, struct 
             g->value[g->n_values++] = known[j];
         }
     }
-    if (n > x->n_requests)
+    if (n > op->all.n_requests)
         g->n_values = 0;
-    g->n_missing = (int64_t)(x->n_requests - n);
+    g->n_missing = (int64_t)(op->all.n_requests - n);
     qsort(g->value, g->n_values, sizeof *g->value, by_value);
     return true;
 }
 
-bool foreign_percentile(struct sums_bounds *to, const struct aggfile_entry *x, uint32_t ppm,
-                        struct err *e)
+bool sums_foreign_percentile(struct sums_bounds *to, const struct sums_op *op, uint32_t ppm,
+                             struct err *e)
 {
-    const int64_t n_ok = x->n_requests - x->n_errors;
+    const int64_t n_ok = op->all.n_requests - op->all.n_errors;
     struct groups g;
-    bool ok = groups_init(&g, x, e);
+    bool ok = groups_init(&g, op, e);
 
     *to = (struct sums_bounds){.present = ok && g.n_values > 0 && n_ok > 0};
     if (to->present) {
@@ -176,7 +178,7 @@ bool foreign_percentile(struct sums_bounds *to, const struct aggfile_entry *x, u
         size_t lo = first_reached(&g, false, 0, above);
 
         /* Failed requests may be any of those in the groups. */
-        to->most_ns = value_ns(&g, first_reached(&g, true, rank + x->n_errors, 0));
+        to->most_ns = value_ns(&g, first_reached(&g, true, rank + op->all.n_errors, 0));
         to->least_ns = g.n_missing >= rank ? 0 : value_ns(&g, first_reached(&g, false, rank, 0));
         /* What holds for value lo - 1 holds for all below value lo, as nothing is known between. */
         bool has_lo = lo > 0 || share_above(&g, -1, true) > above;
@@ -187,10 +189,4 @@ bool foreign_percentile(struct sums_bounds *to, const struct aggfile_entry *x, u
     free(g.n);
     free(g.n_above);
     return ok;
-}
-
-bool sums_foreign_percentile(struct sums_bounds *to, const struct sums_op *op, uint32_t ppm,
-                             struct err *e)
-{
-    return foreign_percentile(to, op->foreign->x, ppm, e);
 }

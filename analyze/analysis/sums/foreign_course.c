@@ -43,10 +43,10 @@ static bool fill_seconds(struct course *c, const struct foreign *f, const struct
 }
 
 /* Takes the middle of the groups' percentiles. */
-static bool fill_durations(struct course *c, size_t k, const struct aggfile_entry *x, struct err *e)
+static bool fill_durations(struct course *c, size_t k, const struct sums_op *op, struct err *e)
 {
     struct requests q;
-    bool ok = foreign_requests(&q, x, e);
+    bool ok = foreign_requests(&q, op, e);
 
     if (q.present && q.single_size) {
         c->median_ns[k] = (q.groups.p50.least_ns + q.groups.p50.most_ns) / 2;
@@ -117,7 +117,7 @@ bool foreign_course(struct course *c, const struct sums *s, const struct sums_op
     c->n_threads = all->n_threads;
     for (size_t k = 0; k < n; k++) {
         c->hung_ns[k] = INT64_MAX;
-        if (!fill_durations(c, k, ops[k]->foreign->x, e))
+        if (!fill_durations(c, k, ops[k], e))
             return false;
     }
     c->last_start_ns = c->end_ns; /* as far as is known */

@@ -169,13 +169,13 @@ static bool fill_rates(struct operation *op, const struct foreign_seconds *x, st
 
 /* Fills the percentiles of durations, as far as the groups bound them. */
 static bool fill_percentiles(struct statistics_latency *to, const struct operation *op,
-                             const struct aggfile_entry *x, struct err *e)
+                             const struct sums_op *of, struct err *e)
 {
     to->times = op->requests.all.dur;
     for (size_t i = 0; i < STATISTICS_N_QUANTILES; i++) {
         struct sums_bounds p;
 
-        if (!foreign_percentile(&p, x, statistics_permille[i] * 1000, e))
+        if (!sums_foreign_percentile(&p, of, statistics_permille[i] * 1000, e))
             return false;
         bool is_known = p.present && isfinite(p.most_ns) && p.least_ns > 0;
         double value = is_known ? sqrt(p.least_ns * p.most_ns) : NAN;
@@ -212,11 +212,12 @@ static void bound_mean(struct stats_ci *ci, double least, double most)
 
 /* Fills the mean of the durations of the successful requests. If others failed, it lies within
  * bounds, whichever these were. The requests of 10 s count as one segment. */
-static bool fill_mean(struct stats_ci *to, const struct operation *op,
-                      const struct aggfile_entry *x, struct err *e)
+static bool fill_mean(struct stats_ci *to, const struct operation *op, const struct sums_op *of,
+                      struct err *e)
 {
+    const struct foreign_part *x = of->foreign;
     const struct times *t = &op->requests.all.dur;
-    double n = (double)x->n_requests, failed = (double)x->n_errors;
+    double n = (double)of->all.n_requests, failed = (double)of->all.n_errors;
     double fastest = (double)t->fastest_ns, slowest = (double)t->slowest_ns;
     int64_t *sum = NULL, *n_requests = NULL;
     size_t n_times = 0;
@@ -226,7 +227,7 @@ static bool fill_mean(struct stats_ci *to, const struct operation *op,
         return true;
     bool ok = mem_cleared(&sum, x->n_groups, e) && mem_cleared(&n_requests, x->n_groups, e);
     for (size_t i = 0, k = 0; ok && i < x->n_groups; i++) {
-        const struct aggfile_group *g = &x->groups[i];
+        const struct request_group *g = &x->groups[i];
 
         k = i > 0 && g->client == g[-1].client ? k + 1 : 0;
         n_times = k + 1 > n_times ? k + 1 : n_times;
@@ -275,9 +276,8 @@ bool foreign_by_second(struct operation *to, const struct foreign *f, const stru
     ok = ok && (x.n == 0 || all->n_errors > 0 || fill_rates(to, &x, e));
     to->judged = to->throughput;
     ok = ok && sums_statistics(to, all, rows, x.n, e) &&
-         (!to->requests.present ||
-          (fill_percentiles(&to->statistics->duration, to, op->foreign->x, e) &&
-           fill_mean(&to->statistics->duration.mean, to, op->foreign->x, e)));
+         (!to->requests.present || (fill_percentiles(&to->statistics->duration, to, op, e) &&
+                                    fill_mean(&to->statistics->duration.mean, to, op, e)));
     free(rows);
     foreign_seconds_fini(&x);
     return ok;

@@ -7,25 +7,49 @@
 
 #include "analyze/analysis/sums/sums.h"
 #include "analyze/findings/course.h"
-#include "analyze/read/aggfile.h"
 
-/* What an entry of the file says beyond its sums. */
-struct foreign_part {
-    const struct aggfile_entry *x;
-    bool ok_bytes_known, ok_objects_known; /* amounts of successful requests */
-    int64_t ok_bytes, ok_objects;
+/* One second of a series. The recorder's label is too early. */
+struct foreign_second {
+    int64_t label_s; /* since 1970 */
+    double bytes_per_s, objects_per_s;
+    int64_t n_errors; /* failed requests that started in this second */
+};
+
+/* How the times of a series are off. */
+struct foreign_labels {
     int shift_s; /* the file's labels of seconds are this much too early */
     bool shift_is_sure;
     bool misses_early; /* the series lacks requests that started before it did */
     int64_t early_s;   /* if so: those that started before this second since 1970 */
-    bool is_complete;  /* no second was lost in a merge; else: */
+};
+
+/* What an entry of the file says beyond its sums. */
+struct foreign_part {
+    struct foreign_second *seconds; /* by label */
+    size_t n_seconds;
+    double window_bytes, window_objects; /* the file's own sums of the seconds; 0: no series */
+    int64_t n_window_errors;             /* requests that started in the window and failed */
+    size_t n_client_names;               /* length of the file's separate list of client names */
+    char **group_clients;
+    size_t n_group_clients;
+    struct request_group *groups; /* as in the file: by client, then by time */
+    size_t n_groups, n_empty_groups;
+    /* What follows from it. */
+    bool ok_bytes_known, ok_objects_known; /* amounts of successful requests */
+    int64_t ok_bytes, ok_objects;
+    struct foreign_labels labels;
+    bool is_complete; /* no second was lost in a merge; else: */
     double lost_bytes, lost_objects;
 };
 
 struct foreign {
-    struct aggfile file;
+    const char *path; /* borrowed */
+    char *command, *version;
+    struct sums_op *hosts,
+        *clients; /* entries, by name; the sums of those with series move to `all` */
+    size_t n_hosts, n_clients;
     bool is_merged;     /* made from several clients' files */
-    size_t n_clients;   /* at least 1 */
+    size_t n_ran;       /* clients that ran, at least 1 */
     struct sums_op all; /* all operations together; its hosts and clients have seconds */
     /* Merged files: the clients' own series added up; n_started counts the clients that have the
      * second. The merge drops seconds that the first client lacks. */
@@ -47,13 +71,15 @@ bool foreign_seconds(struct foreign_seconds *x, const struct sums_part *p, int64
 void foreign_seconds_fini(struct foreign_seconds *x);
 
 void foreign_free(struct foreign *f);
+void foreign_part_free(struct foreign_part *p);
 
-/* Fills figures of requests from the groups of an entry. Returns false if out of memory. */
-bool foreign_requests(struct requests *q, const struct aggfile_entry *x, struct err *e);
+/* Reads a file, plain or one zstd frame, into s->ops and *s->foreign. Memory grows with the number
+ * of seconds, hosts, clients and groups, not with the size of the text. False: *e says "FILE:
+ * path.to.key: what is wrong". */
+bool foreign_read(struct sums *s, const char *path, struct err *e);
 
-/* As sums_foreign_percentile, of an entry. */
-bool foreign_percentile(struct sums_bounds *to, const struct aggfile_entry *x, uint32_t ppm,
-                        struct err *e);
+/* Fills figures of requests from the groups of an operation. Returns false if out of memory. */
+bool foreign_requests(struct requests *q, const struct sums_op *op, struct err *e);
 
 /* Returns the throughput over the whole time of `op`: of a host or client all requests, which are
  * those of g; of op itself (NULL) the successful ones, as far as the file has their amounts. */

@@ -25,22 +25,22 @@ static bool note_file(struct notes *to, const struct foreign *f, struct err *e)
 {
     const struct foreign_part *all = f->all.foreign;
     bool has_seconds = f->all.all.n_seconds > 0;
-    size_t asked = n_asked(f->file.command), n_seconds = 0;
+    size_t asked = n_asked(f->command), n_seconds = 0;
 
-    if (has_seconds && all->shift_s != 0 && all->shift_is_sure &&
+    if (has_seconds && all->labels.shift_s != 0 && all->labels.shift_is_sure &&
         !notes_add(to, e, "label-shift", NULL,
                    "the recorder labels each second %d s too early; all times here are corrected",
-                   all->shift_s))
+                   all->labels.shift_s))
         return false;
-    if (has_seconds && !all->shift_is_sure &&
+    if (has_seconds && !all->labels.shift_is_sure &&
         !notes_add(to, e, "label-shift-unsure", NULL,
                    "the times of the seconds are uncertain: their labels end neither where known "
                    "recorders end them nor where they should"))
         return false;
-    if (asked > f->n_clients &&
+    if (asked > f->n_ran &&
         !notes_add(to, e, "clients-missing", NULL,
                    "%zu clients were to take part, the file has %zu: the others are lost", asked,
-                   f->n_clients))
+                   f->n_ran))
         return false;
     if (has_seconds &&
         !notes_add(
@@ -73,10 +73,10 @@ static bool note_op(struct notes *to, const struct foreign *f, const struct oper
         !notes_add(to, e, "no-series", op->op,
                    "there is no throughput by second: it took no more than 4 clock seconds"))
         return false;
-    if (has_seconds && x->misses_early &&
+    if (has_seconds && x->labels.misses_early &&
         !notes_add(to, e, "early-missing", op->op,
                    "requests that started before %.8s UTC are not in the figures by second",
-                   rfc3339_format(x->early_s * NS_PER_S).s + 11))
+                   rfc3339_format(x->labels.early_s * NS_PER_S).s + 11))
         return false;
     if (has_seconds && !x->is_complete &&
         !notes_add(to, e, "seconds-lost", op->op,

@@ -30,14 +30,14 @@ static void widen(struct group_range *r, double ms)
 
 /* Pools the groups' means and standard deviations into those of all requests (Chan, Golub,
  * LeVeque). */
-static void pool(struct times *t, const struct aggfile_entry *x)
+static void pool(struct times *t, const struct foreign_part *x)
 {
     long double sum = 0, squares = 0, n = (long double)t->n;
     for (size_t i = 0; i < x->n_groups; i++)
         sum += (long double)x->groups[i].n_requests * x->groups[i].mean_ms;
     long double mean = sum / n;
     for (size_t i = 0; i < x->n_groups; i++) {
-        const struct aggfile_group *g = &x->groups[i];
+        const struct request_group *g = &x->groups[i];
         long double k = (long double)g->n_requests, d = g->mean_ms - mean, sd = g->stddev_ms;
 
         squares += (k - 1) * sd * sd + k * d * d;
@@ -47,7 +47,7 @@ static void pool(struct times *t, const struct aggfile_entry *x)
 }
 
 /* Fills the bounds of the percentiles; those that are exact are known. */
-static bool fill_bounds(struct requests *q, const struct aggfile_entry *x, struct err *e)
+static bool fill_bounds(struct requests *q, const struct sums_op *op, struct err *e)
 {
     struct times *t = &q->all.dur;
     int64_t *const value[] = {&t->p50_ns, &t->p90_ns, &t->p99_ns};
@@ -57,7 +57,7 @@ static bool fill_bounds(struct requests *q, const struct aggfile_entry *x, struc
     for (size_t i = 0; i < 3; i++) {
         struct sums_bounds p;
 
-        if (!foreign_percentile(&p, x, ppm[i], e))
+        if (!sums_foreign_percentile(&p, op, ppm[i], e))
             return false;
         q->groups.bounds[i] = (struct group_range){NAN, NAN};
         if (!p.present)
@@ -73,9 +73,11 @@ static bool fill_bounds(struct requests *q, const struct aggfile_entry *x, struc
     return true;
 }
 
-static bool fill_single(struct requests *q, const struct aggfile_entry *x, bool is_complete,
+static bool fill_single(struct requests *q, const struct sums_op *op, bool is_complete,
                         struct err *e)
 {
+    const struct foreign_part *x = op->foreign;
+    const struct sums_part *all = &op->all;
     const struct group_range none = {INFINITY, -INFINITY};
     struct request_groups *to = &q->groups;
     struct times *t = &q->all.dur;
@@ -88,7 +90,7 @@ static bool fill_single(struct requests *q, const struct aggfile_entry *x, bool 
                                   .p90 = none,
                                   .p99 = none};
     for (size_t i = 0; i < x->n_groups; i++) {
-        const struct aggfile_group *g = &x->groups[i];
+        const struct request_group *g = &x->groups[i];
 
         least_ms = fmin(least_ms, g->min_ms);
         most_ms = fmax(most_ms, g->max_ms);
@@ -110,14 +112,15 @@ static bool fill_single(struct requests *q, const struct aggfile_entry *x, bool 
         t->known.absent &= ~(ABSENT(FIGURE_P50) | ABSENT(FIGURE_P90) | ABSENT(FIGURE_P99));
         t->known.why = "not in this file: the recorder keeps no other percentiles";
     }
-    if (x->n_bytes % x->n_requests == 0 && x->groups[0].object_bytes == x->n_bytes / x->n_requests)
+    if (all->n_bytes % all->n_requests == 0 &&
+        x->groups[0].object_bytes == all->n_bytes / all->n_requests)
         q->object_size_bytes = x->groups[0].object_bytes;
-    return fill_bounds(q, x, e);
+    return fill_bounds(q, op, e);
 }
 
 /* True if the class is one step of the recorder's ladder of sizes: 1, 10, 100, 1 Ki, 10 Ki, 100 Ki,
  * 1 Mi, ... */
-static bool is_one_step(const struct aggfile_class *c)
+static bool is_one_step(const struct request_class *c)
 {
     for (int64_t unit = 1; unit < INT64_MAX / 1024; unit *= 1024) {
         const int64_t steps[] = {unit, 10 * unit, 100 * unit, 1024 * unit};
@@ -131,7 +134,7 @@ static bool is_one_step(const struct aggfile_class *c)
 /* True if the classes of a group are certain to be right. The recorder joins small classes with the
  * next one and then lists their requests twice, and it drops a small class at the top: both errors
  * can cancel. So each class must be a single step, and all must add up. */
-static bool is_exact(const struct aggfile_group *g)
+static bool is_exact(const struct request_group *g)
 {
     __int128 sum = 0;
     for (size_t i = 0; i < g->n_classes; i++) {
@@ -142,7 +145,7 @@ static bool is_exact(const struct aggfile_group *g)
     return g->is_multi && sum == g->n_requests;
 }
 
-static void add_class(struct requests *q, const struct aggfile_class *c)
+static void add_class(struct requests *q, const struct request_class *c)
 {
     size_t i = 0;
     while (i < q->n_sizes && q->sizes[i].min_bytes < c->min_bytes)
@@ -169,7 +172,7 @@ static void add_class(struct requests *q, const struct aggfile_class *c)
     s->slowest_bytes_per_s = fmin(s->slowest_bytes_per_s, c->slowest_bytes_per_s);
 }
 
-static bool fill_multi(struct requests *q, const struct aggfile_entry *x, bool is_complete,
+static bool fill_multi(struct requests *q, const struct foreign_part *x, bool is_complete,
                        struct err *e)
 {
     struct times *t = &q->all.dur;
@@ -181,7 +184,7 @@ static bool fill_multi(struct requests *q, const struct aggfile_entry *x, bool i
         return false;
     for (size_t i = 0; i < x->n_groups; i++)
         for (size_t k = 0; k < x->groups[i].n_classes; k++) {
-            const struct aggfile_class *c = &x->groups[i].classes[k];
+            const struct request_class *c = &x->groups[i].classes[k];
             sum += (long double)c->n_requests * c->mean_ms;
             add_class(q, c);
         }
@@ -190,13 +193,15 @@ static bool fill_multi(struct requests *q, const struct aggfile_entry *x, bool i
     return true;
 }
 
-bool foreign_requests(struct requests *q, const struct aggfile_entry *x, struct err *e)
+bool foreign_requests(struct requests *q, const struct sums_op *op, struct err *e)
 {
+    const struct foreign_part *x = op->foreign;
+    const struct sums_part *all = &op->all;
     __int128 n = 0;
     bool all_exact = true, any_multi = false;
 
     for (size_t i = 0; i < x->n_groups; i++) {
-        const struct aggfile_group *g = &x->groups[i];
+        const struct request_group *g = &x->groups[i];
         any_multi |= g->is_multi;
         if (!g->is_multi)
             n += g->n_requests;
@@ -206,14 +211,14 @@ bool foreign_requests(struct requests *q, const struct aggfile_entry *x, struct 
     for (size_t i = 0; any_multi && i < x->n_groups; i++)
         all_exact = all_exact && is_exact(&x->groups[i]);
     *q = (struct requests){.why = "not in this file"};
-    if (x->n_groups == 0 || x->n_requests == 0)
+    if (x->n_groups == 0 || all->n_requests == 0)
         return true;
-    const bool is_complete = all_exact && n == x->n_requests;
+    const bool is_complete = all_exact && n == all->n_requests;
     const int64_t n_known = n <= INT64_MAX ? (int64_t)n : INT64_MAX;
     *q = (struct requests){
         .present = true,
         .of_whole_run = true,
-        .with_failed = x->n_errors > 0,
+        .with_failed = all->n_errors > 0,
         .single_size = !any_multi,
         .n = n_known,
         .all.dur = {.present = true,
@@ -221,9 +226,9 @@ bool foreign_requests(struct requests *q, const struct aggfile_entry *x, struct 
                     .known = {times_quantile_bits() | ABSENT(FIGURE_MEAN) | ABSENT(FIGURE_STDDEV) |
                                   ABSENT(FIGURE_FASTEST) | ABSENT(FIGURE_SLOWEST),
                               is_complete ? no_percentiles : not_all}},
-        .mean_bytes = (double)x->n_bytes / (double)x->n_requests,
+        .mean_bytes = (double)all->n_bytes / (double)all->n_requests,
     };
     if (any_multi)
         return fill_multi(q, x, is_complete, e);
-    return fill_single(q, x, is_complete, e);
+    return fill_single(q, op, is_complete, e);
 }

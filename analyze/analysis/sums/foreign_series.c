@@ -50,13 +50,13 @@ static void fill_row(struct series_row *r, const struct foreign_seconds *x, size
 /* Fills percentiles from groups. These are valid only for the group's ten seconds and one
  * client. */
 static void fill_percentiles(struct series_row *rows, const struct slice_grid *grid,
-                             const struct aggfile_entry *x)
+                             const struct foreign_part *x)
 {
     if (x->n_group_clients != 1 || grid->length_ns > GROUP_NS)
         return;
     for (size_t i = 0; i < x->n_groups; i++) {
-        const struct aggfile_group *g = &x->groups[i];
-        for (size_t k = 0; !g->is_multi && g->start_ns != AGGFILE_NO_TIME && k < grid->n; k++) {
+        const struct request_group *g = &x->groups[i];
+        for (size_t k = 0; !g->is_multi && g->start_ns != REQUEST_NO_TIME && k < grid->n; k++) {
             int64_t middle_ns = rows[k].start_ns + grid->length_ns / 2;
             if (middle_ns < g->start_ns || middle_ns - g->start_ns >= GROUP_NS)
                 continue;
@@ -105,7 +105,7 @@ bool foreign_series(const struct foreign *f, const struct sums_part *p, const st
         fill_row(&(*rows)[*n], &x, &at, own.end_ns);
     }
     if (ok && op != NULL)
-        fill_percentiles(*rows, grid, op->foreign->x);
+        fill_percentiles(*rows, grid, op->foreign);
     foreign_seconds_fini(&x);
     return ok;
 }

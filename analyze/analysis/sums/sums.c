@@ -33,7 +33,7 @@ void sums_part_free(struct sums_part *p)
     *p = (struct sums_part){0};
 }
 
-static void parts_free(struct sums_parts *parts)
+void sums_parts_free(struct sums_parts *parts)
 {
     for (size_t i = 0; i < parts->n; i++)
         sums_part_free(&parts->v[i]);
@@ -44,16 +44,16 @@ static void parts_free(struct sums_parts *parts)
 void sums_op_free(struct sums_op *op)
 {
     sums_part_free(&op->all);
-    parts_free(&op->hosts);
-    parts_free(&op->clients);
-    parts_free(&op->sizes);
+    sums_parts_free(&op->hosts);
+    sums_parts_free(&op->clients);
+    sums_parts_free(&op->sizes);
     values_free(&op->response);
     for (size_t i = 0; i < op->n_errors; i++) {
         free(op->errors[i].message);
         free(op->errors[i].host);
     }
     free(op->errors);
-    free(op->foreign);
+    foreign_part_free(op->foreign);
     free(op->op);
     *op = (struct sums_op){0};
 }

@@ -355,7 +355,7 @@ static bool fill_operation(struct analysis *a, const struct sums_source *source,
         .objects_per_op = op->first_objects,
         .concurrency = op->n_threads,
         .n_hosts = (int64_t)op->hosts.n,
-        .n_clients = foreign != NULL ? (int64_t)foreign->n_clients : (int64_t)op->clients.n,
+        .n_clients = foreign != NULL ? (int64_t)foreign->n_ran : (int64_t)op->clients.n,
         .only_host = op->hosts.n == 1 ? op->hosts.v[0].name : NULL,
         .start_ns = all->start_ns,
         .end_ns = all->end_ns,
@@ -365,7 +365,7 @@ static bool fill_operation(struct analysis *a, const struct sums_source *source,
     to->judged = to->throughput;
     if (foreign != NULL) {
         if (!foreign_segments(&to->range, &to->segments, op, e) ||
-            !foreign_requests(&to->requests, op->foreign->x, e))
+            !foreign_requests(&to->requests, op, e))
             return false;
     } else {
         if (!make_grid(grid, a, &range, all->end_ns - all->start_ns, e) ||
@@ -465,7 +465,7 @@ static bool stand_in(struct dataset *d, const struct sums *s, const char *path, 
     if (!mem_text(&in->path, path, e) || !recorded_take(&in->recorded, &s->said, e))
         return false;
     if (s->foreign != NULL) {
-        const char *command = s->foreign->file.command;
+        const char *command = s->foreign->command;
         return keptlines_add(&in->comments, 1, command, strlen(command), e);
     }
     if (s->n_ops == 1 && !s->lacks_ops)

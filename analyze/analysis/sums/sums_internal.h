@@ -3,10 +3,10 @@
 
 #include "analyze/analysis/sums/sums.h"
 #include "analyze/findings/course.h"
-#include "analyze/read/aggfile.h"
+#include "analyze/read/aggbytes.h"
 
 /* The beginning of a file of sums, by which it is recognised. */
-#define SUMS_BEGINNING AGGFILE_SUMS "1\""
+#define SUMS_BEGINNING AGGBYTES_SUMS "1\""
 
 /* The names of the columns of struct sums_second in the file. */
 extern const char *const sums_columns[SUMS_N_COLUMNS + 1];
@@ -29,6 +29,7 @@ bool sums_check_limits(const struct sums *s, struct err *e);
 bool sums_part_add(struct sums_part *to, const struct sums_part *from, struct err *e);
 
 void sums_part_free(struct sums_part *p);
+void sums_parts_free(struct sums_parts *parts);
 void sums_op_free(struct sums_op *op);
 
 struct times sums_times(const struct sums_values *v);

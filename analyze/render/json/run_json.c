@@ -1,6 +1,5 @@
 #include "analyze/render/json/documents.h"
 
-#include "analyze/read/aggfile.h"
 #include "analyze/summary/estimate/confidence.h"
 #include "analyze/summary/model/fields.h"
 #include "analyze/tools/slo/slo.h"
@@ -151,9 +150,9 @@ static void put_groups(struct json_out *w, const struct request_groups *x)
     put_bounds(w, "p90_bounds_ns", &x->bounds[1]);
     put_bounds(w, "p99_bounds_ns", &x->bounds[2]);
     JSON_OBJECTS(w, "groups", i, x->n) {
-        const struct aggfile_group *g = &x->v[i];
+        const struct request_group *g = &x->v[i];
         JSON_PUT(w, "client", x->clients[g->client]);
-        json_put_time_if(w, "start", g->start_ns != AGGFILE_NO_TIME, g->start_ns);
+        json_put_time_if(w, "start", g->start_ns != REQUEST_NO_TIME, g->start_ns);
         JSON_MEMBERS(w, g, n_requests, object_bytes, mean_ms, stddev_ms, min_ms, p50_ms, p90_ms,
                      p99_ms, max_ms);
         if (json_out_open(w, "ttfb", g->has_ttfb)) {

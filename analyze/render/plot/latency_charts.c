@@ -1,6 +1,5 @@
 #include "analyze/render/plot/charts_internal.h"
 
-#include "analyze/read/aggfile.h"
 #include "analyze/stats/stats.h"
 #include "analyze/summary/estimate/confidence.h"
 #include "analyze/write/csv.h"
@@ -483,10 +482,10 @@ static bool write_groups(FILE *f, const struct plot_data *p, const char *title)
     plot_events_put(f, p);
     plot_out_block(f, "groups", "t_s length_s n_requests p50_ms p90_ms p99_ms max_ms client");
     for (size_t i = 0; i < of->n; i++) {
-        const struct aggfile_group *g = &of->v[i];
+        const struct request_group *g = &of->v[i];
         double from_s = plot_data_t_s(p, g->start_ns);
 
-        if (g->start_ns == AGGFILE_NO_TIME)
+        if (g->start_ns == REQUEST_NO_TIME)
             continue;
         bool has_p90 = g->n_requests >= 10, has_p99 = g->n_requests >= 100;
         n_p90 += has_p90;

@@ -1,7 +1,5 @@
 #include "analyze/render/report/run.h"
 
-#include "analyze/read/aggfile.h"
-
 #include <math.h>
 
 #define MAX_GROUPS 1000
@@ -91,9 +89,9 @@ static void put_sizes(struct sheet *s, const struct requests *q, bool ttfb)
 /* ---- Groups ---- */
 
 /* Leaves out percentiles of too few requests: p90 takes 10, p99 takes 100. */
-static void put_group(struct sheet *s, const struct aggfile_group *g, const char *client)
+static void put_group(struct sheet *s, const struct request_group *g, const char *client)
 {
-    SHEET_ROW(s, TEXT_PLAIN, g->start_ns == AGGFILE_NO_TIME ? "-" : figures_clock(g->start_ns).s,
+    SHEET_ROW(s, TEXT_PLAIN, g->start_ns == REQUEST_NO_TIME ? "-" : figures_clock(g->start_ns).s,
               intern_shown(client), units_count(g->n_requests).s, figures_ms(g->mean_ms).s,
               figures_ms(g->p50_ms).s, g->n_requests >= 10 ? figures_ms(g->p90_ms).s : "-",
               g->n_requests >= 100 ? figures_ms(g->p99_ms).s : "-");

@@ -21,7 +21,6 @@
 #define ANALYSIS_MAX_ERROR_GROUPS 1000
 #define ANALYSIS_MAX_SLOW_THREADS 20 /* how many slow threads are listed */
 
-struct aggfile_group;
 struct analysis_source;
 struct slo_report;
 struct statistics;
@@ -186,12 +185,36 @@ struct host_requests {
     };
 };
 
+#define REQUEST_NO_TIME INT64_MIN
+
+/* The requests of one size class in a group. */
+struct request_class {
+    int64_t min_bytes, max_bytes; /* max excluded */
+    int64_t n_requests;
+    double mean_ms, fastest_bytes_per_s, slowest_bytes_per_s;
+};
+
+/* Requests of one client that ended within ten seconds, as an aggregated capture has them.
+ * Durations include those of failed requests. */
+struct request_group {
+    uint32_t client; /* index into the clients of struct request_groups */
+    bool is_multi;   /* sizes differ: only `classes` is set, not the figures from object_bytes on */
+    int64_t start_ns; /* REQUEST_NO_TIME: not given */
+    int64_t n_requests;
+    int64_t object_bytes; /* of one of its requests */
+    double mean_ms, stddev_ms, min_ms, max_ms, p50_ms, p90_ms, p99_ms;
+    bool has_ttfb;
+    double ttfb_mean_ms, ttfb_min_ms, ttfb_max_ms, ttfb_p50_ms, ttfb_p90_ms, ttfb_p99_ms;
+    struct request_class *classes;
+    size_t n_classes;
+};
+
 /* Smallest and largest value that a percentile has, or may have. */
 struct group_range {
     double least_ns, most_ns;
 };
 struct request_groups {
-    const struct aggfile_group *v; /* borrowed: groups of 10 s and one client each; n may be 0 */
+    const struct request_group *v; /* borrowed: groups of 10 s and one client each; n may be 0 */
     char *const *clients;          /* borrowed: names by client number */
     size_t n;
     struct group_range p50, p90, p99; /* of the groups: not of the run */

@@ -2,7 +2,7 @@
 
 #include "analyze/analysis/sums/sums.h"
 #include "analyze/base/tasks.h"
-#include "analyze/read/aggfile.h"
+#include "analyze/read/aggbytes.h"
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
 
@@ -333,11 +333,11 @@ const char *const run_sources[] = {[RUN_OF_REQUESTS] = "capture",
 
 enum run_basis run_source(const char *path)
 {
-    static const enum run_basis bases[] = {[AGGFILE_NONE] = RUN_OF_REQUESTS,
-                                           [AGGFILE_OF_SUMS] = RUN_OF_SUMS,
-                                           [AGGFILE_FOREIGN] = RUN_OF_AGGREGATES};
+    static const enum run_basis bases[] = {[AGGBYTES_NONE] = RUN_OF_REQUESTS,
+                                           [AGGBYTES_OF_SUMS] = RUN_OF_SUMS,
+                                           [AGGBYTES_FOREIGN] = RUN_OF_AGGREGATES};
 
-    return bases[aggfile_kind(path)];
+    return bases[aggbytes_kind(path)];
 }
 
 static bool load_figures(void *loading, struct err *e)

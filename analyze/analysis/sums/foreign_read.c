@@ -1,6 +1,9 @@
-#include "analyze/read/aggfile.h"
-
-#include "analyze/read/aggbytes.h"
+/* Reads the text of an aggregated capture (NAME.json.zst). Since 2025, the recorder of other
+ * people's captures writes them in place of a row per request: sums, throughput by second, and
+ * figures of 10-second groups. */
+#include "analyze/analysis/sums/foreign_internal.h"
+#include "analyze/analysis/sums/sums_internal.h"
+#include "analyze/data/errnorm.h"
 #include "analyze/read/jsonpull.h"
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
@@ -9,102 +12,19 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define FORMAT_VERSION   2
 #define MAX_FIRST_ERRORS 100 /* the recorder keeps 10 */
-
-/* Reads up to n bytes from the beginning of a file's text and returns how many. 0: it cannot be
- * read, or is a pipe, which can be read only once. */
-static size_t beginning_of(const char *path, char *buf, size_t n)
-{
-    struct aggbytes b;
-    struct stat st;
-    size_t got = 0, more = 1;
-    bool is_file = strcmp(path, "-") == 0
-                       ? fstat(STDIN_FILENO, &st) == 0 && lseek(STDIN_FILENO, 0, SEEK_CUR) == 0
-                       : stat(path, &st) == 0;
-
-    if (!is_file || !S_ISREG(st.st_mode))
-        return 0;
-    bool ok = aggbytes_open(&b, path, NULL);
-    for (; ok && got < n && more > 0; got += more)
-        ok = aggbytes_more(&b, buf + got, n - got, &more, NULL);
-    /* Rewinds standard input for the next reader. */
-    if (strcmp(path, "-") == 0 && lseek(STDIN_FILENO, 0, SEEK_SET) != 0)
-        got = 0;
-    aggbytes_close(&b);
-    return got;
-}
-
-enum aggfile_kind aggfile_kind(const char *path)
-{
-    char text[sizeof AGGFILE_SUMS - 1];
-    size_t n = beginning_of(path, text, sizeof text);
-
-    if (n == 0 || *text != '{')
-        return AGGFILE_NONE;
-    return n == sizeof text && memcmp(text, AGGFILE_SUMS, n) == 0 ? AGGFILE_OF_SUMS
-                                                                  : AGGFILE_FOREIGN;
-}
-
-/* ---- Memory ---- */
-
-static void free_parties(struct aggfile_party *v, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        free(v[i].name);
-    free(v);
-}
-
-static void free_texts(char **v, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        free(v[i]);
-    free(v);
-}
-
-static void free_entry(struct aggfile_entry *x)
-{
-    free(x->name);
-    free_texts(x->first_errors, x->n_first_errors);
-    free(x->seconds);
-    free_parties(x->hosts, x->n_hosts);
-    free_parties(x->clients, x->n_clients);
-    for (size_t i = 0; i < x->n_groups; i++)
-        free(x->groups[i].classes);
-    free(x->groups);
-    free_texts(x->group_clients, x->n_group_clients);
-}
-
-static void free_entries(struct aggfile_entries *all)
-{
-    for (size_t i = 0; i < all->n; i++)
-        free_entry(&all->v[i]);
-    free(all->v);
-}
-
-void aggfile_free(struct aggfile *a)
-{
-    free(a->command);
-    free(a->version);
-    free_entry(&a->total);
-    free_entries(&a->ops);
-    free_entries(&a->hosts);
-    free_entries(&a->clients);
-    *a = (struct aggfile){0};
-}
 
 /* ---- Order ---- */
 
 static int by_label(const void *a, const void *b)
 {
-    const struct aggfile_second *x = a, *y = b;
+    const struct foreign_second *x = a, *y = b;
     return int64_order(x->label_s, y->label_s);
 }
 
-/* Compares parties or entries: the name is the first member of both. */
+/* Compares parts or operations: the name is the first member of both. */
 static int by_name(const void *a, const void *b)
 {
     return strcmp(*(char *const *)a, *(char *const *)b);
@@ -131,7 +51,7 @@ static void sort_names(struct jsonpull *p, void *v, size_t n, size_t size)
 
 /* ---- Throughput ---- */
 
-static void read_second(struct jsonpull *p, struct aggfile_second *s)
+static void read_second(struct jsonpull *p, struct foreign_second *s)
 {
     struct jsonpull_field fields[] = {{"start", .own = 1},
                                       {"bytes_per_sec", .amount = &s->bytes_per_s},
@@ -142,16 +62,16 @@ static void read_second(struct jsonpull *p, struct aggfile_second *s)
     jsonpull_object(p);
     while (jsonpull_own(p, fields) != 0) {
         int64_t ns = jsonpull_time(p);
-        if (ns == AGGFILE_NO_TIME || ns % NS_PER_S != 0)
+        if (ns == REQUEST_NO_TIME || ns % NS_PER_S != 0)
             jsonpull_fail(p, "a second that does not start on a whole second");
         s->label_s = ns / NS_PER_S;
     }
     jsonpull_need(p, fields);
 }
 
-static void read_segments(struct jsonpull *p, struct aggfile_entry *x)
+static void read_segments(struct jsonpull *p, struct foreign_part *x)
 {
-    struct aggfile_second *s;
+    struct foreign_second *s;
 
     if (jsonpull_null(p))
         return;
@@ -162,7 +82,7 @@ static void read_segments(struct jsonpull *p, struct aggfile_entry *x)
         jsonpull_fail(p, "the same second twice");
 }
 
-static void read_segmented(struct jsonpull *p, struct aggfile_entry *x)
+static void read_segmented(struct jsonpull *p, struct foreign_part *x)
 {
     enum { LENGTH = 1, SEGMENTS };
     struct jsonpull_field fields[] = {
@@ -177,11 +97,11 @@ static void read_segmented(struct jsonpull *p, struct aggfile_entry *x)
             read_segments(p, x);
     }
     jsonpull_need(p, fields);
-    x->has_series = true;
 }
 
-static void read_throughput(struct jsonpull *p, struct aggfile_entry *x)
+static void read_throughput(struct jsonpull *p, struct foreign_part *x)
 {
+    bool has_series = false;
     struct jsonpull_field fields[] = {{"bytes", .amount = &x->window_bytes},
                                       {"objects", .amount = &x->window_objects},
                                       {"errors", .count = &x->n_window_errors, .optional = true},
@@ -190,15 +110,18 @@ static void read_throughput(struct jsonpull *p, struct aggfile_entry *x)
 
     jsonpull_object(p);
     while (jsonpull_own(p, fields) != 0)
-        if (!jsonpull_null(p))
+        if (!jsonpull_null(p)) {
             read_segmented(p, x);
-    if (x->has_series)
+            has_series = true;
+        }
+    if (has_series)
         jsonpull_need(p, fields);
 }
 
 /* ---- Hosts and clients of an entry ---- */
 
-static void read_party(struct jsonpull *p, struct aggfile_party *party)
+/* If its times are not given, the start is after the end. */
+static void read_party(struct jsonpull *p, struct sums_part *party)
 {
     struct jsonpull_field fields[] = {{"ops", .count = &party->n_requests},
                                       {"errors", .count = &party->n_errors},
@@ -208,28 +131,31 @@ static void read_party(struct jsonpull *p, struct aggfile_party *party)
                                       {"end_time", .time = &party->end_ns, .optional = true},
                                       {0}};
 
-    party->start_ns = party->end_ns = AGGFILE_NO_TIME;
+    party->start_ns = party->end_ns = REQUEST_NO_TIME;
     jsonpull_fields(p, fields);
+    if (party->start_ns == REQUEST_NO_TIME || party->end_ns == REQUEST_NO_TIME) {
+        party->start_ns = INT64_MAX;
+        party->end_ns = INT64_MIN;
+    }
 }
 
-static bool read_parties(struct jsonpull *p, struct aggfile_party **v, size_t *n)
+static void read_parties(struct jsonpull *p, struct sums_parts *to)
 {
     const char *key;
     if (jsonpull_null(p))
-        return false;
+        return;
     jsonpull_object(p);
     while ((key = jsonpull_key(p)) != NULL) {
-        struct aggfile_party *party = JSONPULL_MORE(p, v, n);
+        struct sums_part *party = JSONPULL_MORE(p, &to->v, &to->n);
         if (party != NULL && jsonpull_check(p, mem_text(&party->name, key, p->e)))
             read_party(p, party);
     }
-    sort_names(p, *v, *n, sizeof **v);
-    return true;
+    sort_names(p, to->v, to->n, sizeof *to->v);
 }
 
 /* ---- Groups ---- */
 
-static void read_ttfb(struct jsonpull *p, struct aggfile_group *g)
+static void read_ttfb(struct jsonpull *p, struct request_group *g)
 {
     struct jsonpull_field fields[] = {{"average_millis", .amount = &g->ttfb_mean_ms},
                                       {"fastest_millis", .amount = &g->ttfb_min_ms},
@@ -246,7 +172,7 @@ static void read_ttfb(struct jsonpull *p, struct aggfile_group *g)
 }
 
 /* Reads a group of requests of one size. False: the group is marked as skipped. */
-static bool read_single(struct jsonpull *p, struct aggfile_group *g)
+static bool read_single(struct jsonpull *p, struct request_group *g)
 {
     bool skipped = false;
     struct jsonpull_field fields[] = {{"dur_avg_millis", .amount = &g->mean_ms},
@@ -270,7 +196,7 @@ static bool read_single(struct jsonpull *p, struct aggfile_group *g)
     return !skipped;
 }
 
-static void read_class(struct jsonpull *p, struct aggfile_class *c)
+static void read_class(struct jsonpull *p, struct request_class *c)
 {
     struct jsonpull_field fields[] = {{"min_size", .count = &c->min_bytes},
                                       {"max_size", .count = &c->max_bytes},
@@ -283,9 +209,9 @@ static void read_class(struct jsonpull *p, struct aggfile_class *c)
     jsonpull_fields(p, fields);
 }
 
-static void read_classes(struct jsonpull *p, struct aggfile_group *g)
+static void read_classes(struct jsonpull *p, struct request_group *g)
 {
-    struct aggfile_class *c;
+    struct request_class *c;
 
     if (jsonpull_null(p))
         return;
@@ -294,7 +220,7 @@ static void read_classes(struct jsonpull *p, struct aggfile_group *g)
         read_class(p, c);
 }
 
-static bool read_multi(struct jsonpull *p, struct aggfile_group *g)
+static bool read_multi(struct jsonpull *p, struct request_group *g)
 {
     bool skipped = false;
     struct jsonpull_field fields[] = {{"requests", .count = &g->n_requests},
@@ -312,7 +238,7 @@ static bool read_multi(struct jsonpull *p, struct aggfile_group *g)
 }
 
 /* Reads a group. False: it is empty (no request in its ten seconds), or reading failed. */
-static bool read_group(struct jsonpull *p, struct aggfile_group *g)
+static bool read_group(struct jsonpull *p, struct request_group *g)
 {
     enum { SINGLE = 1, MULTI };
     struct jsonpull_field fields[] = {{"start_time", .time = &g->start_ns},
@@ -336,9 +262,9 @@ static bool read_group(struct jsonpull *p, struct aggfile_group *g)
     return is_full && g->n_requests > 0 && !p->failed;
 }
 
-static void read_groups_of(struct jsonpull *p, struct aggfile_entry *x)
+static void read_groups_of(struct jsonpull *p, struct foreign_part *x)
 {
-    struct aggfile_group *g;
+    struct request_group *g;
 
     if (jsonpull_null(p))
         return;
@@ -353,7 +279,7 @@ static void read_groups_of(struct jsonpull *p, struct aggfile_entry *x)
     }
 }
 
-static void read_groups(struct jsonpull *p, struct aggfile_entry *x)
+static void read_groups(struct jsonpull *p, struct foreign_part *x)
 {
     const char *key;
     if (jsonpull_null(p))
@@ -368,19 +294,26 @@ static void read_groups(struct jsonpull *p, struct aggfile_entry *x)
 
 /* ---- Entries ---- */
 
-static void read_errors(struct jsonpull *p, struct aggfile_entry *x)
+/* The file has the first messages, but neither times nor hosts of these requests. */
+static void read_errors(struct jsonpull *p, struct sums_op *op)
 {
+    char message[ERRNORM_MAX_BYTES + 1];
+    const struct slice no_key = {"", 0};
+
     if (jsonpull_null(p))
         return;
     jsonpull_array(p);
     while (jsonpull_item(p)) {
-        const char *s = jsonpull_string(p);
-        char **message = s != NULL && x->n_first_errors < MAX_FIRST_ERRORS
-                             ? JSONPULL_MORE(p, &x->first_errors, &x->n_first_errors)
-                             : NULL;
+        const char *said = jsonpull_string(p);
+        struct sums_error *x = said != NULL && op->n_errors < MAX_FIRST_ERRORS
+                                   ? JSONPULL_MORE(p, &op->errors, &op->n_errors)
+                                   : NULL;
 
-        if (message != NULL)
-            jsonpull_check(p, mem_text(message, s, p->e));
+        if (x == NULL)
+            continue;
+        x->n = 1;
+        message[errnorm_message((struct slice){said, strlen(said)}, no_key, message)] = '\0';
+        jsonpull_check(p, mem_text(&x->message, message, p->e) && mem_text(&x->host, "", p->e));
     }
 }
 
@@ -396,9 +329,9 @@ static size_t read_names(struct jsonpull *p)
     return n;
 }
 
-static void check_entry(struct jsonpull *p, const struct aggfile_entry *x)
+static void check_entry(struct jsonpull *p, const struct sums_part *x)
 {
-    if (x->start_ns == AGGFILE_NO_TIME || x->end_ns == AGGFILE_NO_TIME)
+    if (x->start_ns == REQUEST_NO_TIME || x->end_ns == REQUEST_NO_TIME)
         jsonpull_fail(p, "no time of start or end");
     else if (x->end_ns < x->start_ns)
         jsonpull_fail(p, "it ends before it starts");
@@ -408,14 +341,15 @@ static void check_entry(struct jsonpull *p, const struct aggfile_entry *x)
 }
 
 /* is_whole: read parties, groups and errors, too. */
-static void read_entry(struct jsonpull *p, struct aggfile_entry *x, bool is_whole)
+static void read_entry(struct jsonpull *p, struct sums_op *op, const char *name, bool is_whole)
 {
+    struct sums_part *x = &op->all;
     enum { THROUGHPUT = 1, HOSTS, CLIENTS, GROUPS, ERRORS, HOST_NAMES, CLIENT_NAMES };
     struct jsonpull_field fields[] = {{"total_requests", .count = &x->n_requests},
                                       {"total_errors", .count = &x->n_errors},
                                       {"total_bytes", .count = &x->n_bytes},
                                       {"total_objects", .count = &x->n_objects},
-                                      {"concurrency", .count = &x->n_threads},
+                                      {"concurrency", .count = &op->n_threads},
                                       {"start_time", .time = &x->start_ns},
                                       {"end_time", .time = &x->end_ns},
                                       {"throughput", .own = THROUGHPUT},
@@ -427,22 +361,24 @@ static void read_entry(struct jsonpull *p, struct aggfile_entry *x, bool is_whol
                                       {"clients", .own = CLIENT_NAMES, .optional = true},
                                       {0}};
 
+    if (!jsonpull_check(p, mem_text(&op->op, name, p->e) && mem_cleared(&op->foreign, 1, p->e)))
+        return;
     jsonpull_object(p);
     for (int own; (own = jsonpull_own(p, fields)) != 0;) {
         if (own == THROUGHPUT)
-            read_throughput(p, x);
+            read_throughput(p, op->foreign);
         else if (own == HOSTS && is_whole)
-            read_parties(p, &x->hosts, &x->n_hosts);
+            read_parties(p, &op->hosts);
         else if (own == CLIENTS && is_whole)
-            read_parties(p, &x->clients, &x->n_clients);
+            read_parties(p, &op->clients);
         else if (own == GROUPS && is_whole)
-            read_groups(p, x);
+            read_groups(p, op->foreign);
         else if (own == ERRORS && is_whole)
-            read_errors(p, x);
+            read_errors(p, op);
         else if (own == HOST_NAMES)
             read_names(p);
         else if (own == CLIENT_NAMES)
-            x->n_client_names = read_names(p);
+            op->foreign->n_client_names = read_names(p);
         else
             jsonpull_skip(p);
     }
@@ -463,7 +399,7 @@ static bool is_op(const char *s)
     return true;
 }
 
-static void read_entries(struct jsonpull *p, struct aggfile_entries *all, bool are_ops)
+static void read_entries(struct jsonpull *p, struct sums_op **v, size_t *n, bool are_ops)
 {
     const char *key;
     if (!are_ops && jsonpull_null(p))
@@ -472,11 +408,11 @@ static void read_entries(struct jsonpull *p, struct aggfile_entries *all, bool a
     while ((key = jsonpull_key(p)) != NULL) {
         if (are_ops && !is_op(key))
             jsonpull_fail(p, "not the name of an operation");
-        struct aggfile_entry *x = JSONPULL_MORE(p, &all->v, &all->n);
-        if (x != NULL && jsonpull_check(p, mem_text(&x->name, key, p->e)))
-            read_entry(p, x, are_ops);
+        struct sums_op *op = JSONPULL_MORE(p, v, n);
+        if (op != NULL)
+            read_entry(p, op, key, are_ops);
     }
-    sort_names(p, all->v, all->n, sizeof *all->v);
+    sort_names(p, *v, *n, sizeof **v);
 }
 
 /* ---- The file ---- */
@@ -489,16 +425,17 @@ static void read_version(struct jsonpull *p)
                       FORMAT_VERSION);
 }
 
-static bool read_file(struct jsonpull *p, struct aggfile *a, bool *has_version)
+static bool read_file(struct jsonpull *p, struct sums *s, bool *has_version)
 {
+    struct foreign *f = s->foreign;
     enum { VERSION = 1, TOTAL, OPS, HOSTS, CLIENTS };
     struct jsonpull_field fields[] = {{"v", .own = VERSION},
-                                      {"commandline", .text = &a->command},
+                                      {"commandline", .text = &f->command},
                                       {"total", .own = TOTAL},
                                       {"by_op_type", .own = OPS},
                                       {"by_host", .own = HOSTS, .optional = true},
                                       {"by_client", .own = CLIENTS, .optional = true},
-                                      {"warp_version", .text = &a->version, .optional = true},
+                                      {"warp_version", .text = &f->version, .optional = true},
                                       {0}};
 
     jsonpull_object(p);
@@ -506,14 +443,13 @@ static bool read_file(struct jsonpull *p, struct aggfile *a, bool *has_version)
         if (own == VERSION) {
             read_version(p);
         } else if (own == TOTAL) {
-            if (jsonpull_check(p, mem_text(&a->total.name, "", p->e)))
-                read_entry(p, &a->total, true);
+            read_entry(p, &f->all, "", true);
         } else if (own == OPS) {
-            read_entries(p, &a->ops, true);
+            read_entries(p, &s->ops, &s->n_ops, true);
         } else if (own == HOSTS) {
-            read_entries(p, &a->hosts, false);
+            read_entries(p, &f->hosts, &f->n_hosts, false);
         } else {
-            read_entries(p, &a->clients, false);
+            read_entries(p, &f->clients, &f->n_clients, false);
         }
     }
     *has_version = fields[0].seen;
@@ -521,12 +457,11 @@ static bool read_file(struct jsonpull *p, struct aggfile *a, bool *has_version)
     return jsonpull_end(p);
 }
 
-bool aggfile_read(struct aggfile *a, const char *path, struct err *e)
+bool foreign_read(struct sums *s, const char *path, struct err *e)
 {
     struct aggbytes bytes;
     struct jsonpull p;
 
-    *a = (struct aggfile){.path = path};
     if (!aggbytes_open(&bytes, path, e)) {
         aggbytes_close(&bytes);
         return false;
@@ -534,7 +469,7 @@ bool aggfile_read(struct aggfile *a, const char *path, struct err *e)
     struct err why = {0};
     bool has_version = true;
     bool ok = jsonpull_init(&p, bytes.source.path, aggbytes_more, &bytes, &why) &&
-              read_file(&p, a, &has_version);
+              read_file(&p, s, &has_version);
     /* JSON of another kind fails at a random key: the message says first what the file is not. */
     size_t n = strlen(bytes.source.path);
     if (!ok && !has_version && strncmp(why.msg, bytes.source.path, n) == 0)
