@@ -332,7 +332,7 @@ bool recunit_run(struct recworker *w)
     if (go_on && n_carry && !rowtext_add(&u->seam.carry, carry, n_carry))
         go_on = recstate_fail(u, "out of memory");
     chunks_end(&w->chunks);
-    u->n_frames = zreader_n_frames(w->chunks.zreader);
-    u->n_skippable = zreader_n_skippable(w->chunks.zreader);
+    u->n_frames = zreader_counts(w->chunks.zreader).n_frames;
+    u->n_skippable = zreader_counts(w->chunks.zreader).n_skippable;
     return go_on;
 }

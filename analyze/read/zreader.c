@@ -49,7 +49,7 @@ struct zreader {
     uint64_t n_told, n_text; /* size of the frame's text: as its header says; decompressed so far */
     int read_errno;
     bool is_shorter; /* the file has shrunk since it was opened */
-    uint64_t n_frames, n_skippable;
+    struct zreader_counts counts;
 
     size_t piece_bytes, front_bytes, keep_bytes;
     size_t block_bytes; /* the most that one step writes */
@@ -95,13 +95,9 @@ void zreader_free(struct zreader *r)
     free(r);
 }
 
-uint64_t zreader_n_frames(const struct zreader *r)
+struct zreader_counts zreader_counts(const struct zreader *r)
 {
-    return r->n_frames;
-}
-uint64_t zreader_n_skippable(const struct zreader *r)
-{
-    return r->n_skippable;
+    return r->counts;
 }
 
 /* ---- The ring ---- */
@@ -162,7 +158,7 @@ bool zreader_range(struct zreader *r, const struct zsource *s, uint64_t start, u
     r->to_skip = 0;
     r->read_errno = 0;
     r->is_shorter = false;
-    r->n_frames = r->n_skippable = 0;
+    r->counts = (struct zreader_counts){0};
     r->keep_bytes = keep_bytes;
     r->block_bytes = (s->compressed ? ZSTD_BLOCKSIZE_MAX : PLAIN_BYTES) + ROWINDEX_PADDING;
     r->begin = r->at = 0;
@@ -455,7 +451,7 @@ static void next_frame(struct zreader *r)
         r->to_skip = 8 + (uint64_t)(uint32_t)le_load(r->input + r->in_pos + 4, 4);
         if (r->careful)
             set_limit(r, end_of_frame(r));
-        r->n_skippable++;
+        r->counts.n_skippable++;
         return;
     }
     if (magic != ZFRAME_MAGIC) {
@@ -495,7 +491,7 @@ static void end_frame(struct zreader *r)
     r->last.has_checksum = r->has_checksum;
     stop(r, ZEVENT_FRAME_END);
     r->in_frame = false;
-    r->n_frames++;
+    r->counts.n_frames++;
     if (r->careful)
         set_limit(r, r->end);
 }

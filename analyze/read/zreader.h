@@ -53,8 +53,10 @@ bool zreader_range(struct zreader *r, const struct zsource *s, uint64_t start, u
 /* Reads the next piece. Within a frame it usually follows the one before it in memory. */
 void zreader_read(struct zreader *r, struct zresult *result);
 
-/* Return the number of frames read in the current range so far. */
-uint64_t zreader_n_frames(const struct zreader *r);
-uint64_t zreader_n_skippable(const struct zreader *r);
+/* Returns the numbers of frames read in the current range so far. */
+struct zreader_counts {
+    uint64_t n_frames, n_skippable;
+};
+struct zreader_counts zreader_counts(const struct zreader *r);
 
 #endif

@@ -100,16 +100,6 @@ bool foreign_by_second(struct operation *to, const struct foreign *f, const stru
  * other files. */
 struct together foreign_together(const struct foreign *f);
 
-/* Returns the grid of a part's series: its whole time by seconds, or longer steps. NULL: empty. */
-struct slice_grid foreign_grid(const struct sums_part *p);
-
-/* Fills the series of part p. If the file knows no second of a row, its objects are NAN and its
- * bytes mean nothing. `op`: take percentiles of its groups; NULL: none. is_main: p is what the
- * report is about. *n is 0 if p is NULL. The caller frees *rows. False: out of memory. */
-bool foreign_series(const struct foreign *f, const struct sums_part *p, const struct sums_op *op,
-                    bool is_main, const struct slice_grid *grid, struct series_row **rows,
-                    size_t *n, struct err *e);
-
 /* Says what the recorder gets wrong. Returns false if out of memory. */
 bool foreign_notes(struct notes *to, const struct foreign *f, const struct analysis *a,
                    const struct sums_op *const *ops, struct err *e);

@@ -20,17 +20,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* The input of an analysis of sums; kept for the series. */
-struct sums_source {
-    const struct sums *sums;
-    const struct sums_op **ops;    /* in the order of the analysis */
-    struct slice_grid *grids;      /* one per operation, then the total's; n = 0: no segments */
-    struct sums_groups all, hosts; /* of all operations; all: one group, or none without sums */
-    struct notes notes;
-    bool by_clients; /* only the time in which all clients ran counts: `together` */
-    struct segment_range together;
-};
-
 void sums_source_free(struct sums_source *s)
 {
     if (s == NULL)
@@ -41,6 +30,16 @@ void sums_source_free(struct sums_source *s)
     sums_groups_fini(&s->hosts);
     notes_free(&s->notes);
     free(s);
+}
+
+const struct sums *sums_of(const struct analysis *a)
+{
+    return a->sums->sums;
+}
+
+const struct sums_op *sums_op_of(const struct analysis *a, size_t k)
+{
+    return a->sums->ops[k];
 }
 
 /* ---- Seconds ---- */
@@ -55,7 +54,7 @@ static void add_seconds(struct sums_second *to, const struct sums_part *p, int64
             *sums_cell(to, column) += *sums_cell(&p->seconds[i], column);
 }
 
-static struct sums_second seconds_of(const struct sums_group *g, int64_t start_ns, int64_t end_ns)
+struct sums_second sums_seconds_of(const struct sums_group *g, int64_t start_ns, int64_t end_ns)
 {
     struct sums_second sum = {0};
     for (size_t i = 0; i < g->n; i++)
@@ -79,7 +78,7 @@ static struct throughput throughput_of(const struct sums_group *g,
     struct throughput t = {0};
     if (range->end_ns <= range->start_ns)
         return t;
-    const struct sums_second s = seconds_of(g, range->start_ns, range->end_ns);
+    const struct sums_second s = sums_seconds_of(g, range->start_ns, range->end_ns);
     double seconds = (double)(range->end_ns - range->start_ns) / 1e9;
     t = (struct throughput){
         .present = true,
@@ -108,7 +107,7 @@ static bool fill_segments(struct segments *out, const struct sums_group *g,
     bool ok = mem_new(&cells, grid->n, e) && mem_new(&order, grid->n, e);
     for (size_t k = 0; ok && k < grid->n; k++) {
         int64_t start_ns = grid->start_ns + (int64_t)k * grid->length_ns;
-        const struct sums_second s = seconds_of(g, start_ns, start_ns + grid->length_ns);
+        const struct sums_second s = sums_seconds_of(g, start_ns, start_ns + grid->length_ns);
 
         cells[k] = sums_amounts(&s);
     }
@@ -209,7 +208,7 @@ static bool find_together(struct analysis *a, struct sums_source *source, bool f
         return ok;
     /* Seconds that all clients ran in for a part only are left out, too, but that is no news. */
     const struct sums_second in =
-        seconds_of(source->all.v, last_start_ns, first_end_ns + NS_PER_S - 1);
+        sums_seconds_of(source->all.v, last_start_ns, first_end_ns + NS_PER_S - 1);
     a->left_out.of_throughput = a->n_rows - in.n_ended - in.n_failed;
     a->left_out.range = LEFT_OUT_NOT_ALL_CLIENTS;
     return ok;
@@ -240,8 +239,8 @@ static struct outside outside_of(const struct sums_group *g, const struct sums_p
     if (grid->n == 0)
         return o;
     int64_t end_ns = (all->first_s + (int64_t)all->n_seconds) * NS_PER_S;
-    const struct sums_second before = seconds_of(g, 0, grid->start_ns);
-    const struct sums_second after = seconds_of(g, grid->end_ns, end_ns);
+    const struct sums_second before = sums_seconds_of(g, 0, grid->start_ns);
+    const struct sums_second after = sums_seconds_of(g, grid->end_ns, end_ns);
     o.before_bytes = before.n_bytes;
     o.after_bytes = after.n_bytes;
     o.n_bytes = before.n_bytes + after.n_bytes;
@@ -584,122 +583,4 @@ bool sums_analyze(struct analysis *a, struct dataset *d, const struct sums *s, c
             statistics_find_change(a->operations[k].statistics, &a->findings, a->operations[k].op);
     }
     return ok;
-}
-
-/* ---- Series ---- */
-
-static struct series_row row_of(const struct sums_group *g, int64_t start_ns, int64_t length_ns,
-                                const struct slice_grid *grid)
-{
-    const struct sums_second s = seconds_of(g, start_ns, start_ns + length_ns);
-    return (struct series_row){
-        .start_ns = start_ns,
-        .duration_ns = length_ns,
-        .bytes = s.n_bytes,
-        .objects = sums_objects(&s),
-        .lacks_parts = true,
-        .ops_started = s.n_started,
-        .ops_ended = s.n_ended,
-        .errors = s.n_failed,
-        .ops_avg_ns = s.n_ended > 0 ? (double)s.ended_ns / (double)s.n_ended : NAN,
-        .p50_ns = NAN,
-        .p90_ns = NAN,
-        .p99_ns = NAN,
-        .max_ns = NAN,
-        .ttfb_p50_ns = NAN,
-        .response_p50_ns = NAN,
-        .response_p90_ns = NAN,
-        .response_p99_ns = NAN,
-        .response_max_ns = NAN,
-        .in_flight = (double)s.busy_ns / (double)length_ns,
-        .in_range = start_ns >= grid->start_ns && start_ns + length_ns <= grid->end_ns,
-    };
-}
-
-const struct sums *sums_of(const struct analysis *a)
-{
-    return a->sums->sums;
-}
-
-const struct sums_op *sums_op_of(const struct analysis *a, size_t k)
-{
-    return a->sums->ops[k];
-}
-
-/* Returns the part of a foreign file that has a series; NULL: it has none. */
-static const struct sums_part *foreign_part_of(const struct sums_source *source, int op, int party)
-{
-    const struct sums_op *all = &source->sums->foreign->all;
-    size_t i = (size_t)party;
-
-    if (party < 0)
-        return op < 0 ? &all->all : &source->ops[op]->all;
-    if (op >= 0)
-        return NULL;
-    return i < all->hosts.n ? &all->hosts.v[i] : &all->clients.v[i - all->hosts.n];
-}
-
-/* Returns the parts that a series adds up: of one operation or all, of one host or all. */
-static struct sums_group group_of(const struct sums_source *source, int op, int host,
-                                  const struct sums_part **part)
-{
-    if (op < 0 && source->sums->n_ops == 0)
-        return (struct sums_group){0};
-    if (op < 0)
-        return host < 0 ? source->all.v[0] : source->hosts.v[host];
-    *part = host < 0 ? &source->ops[op]->all : &source->ops[op]->hosts.v[host];
-    return (struct sums_group){.part = part, .n = 1};
-}
-
-bool sums_series_on(const struct analysis *a, int op, int host, const struct slice_grid *grid,
-                    struct series_row **rows, size_t *n, struct err *e)
-{
-    const struct sums_source *source = a->sums;
-    const struct slice_grid *active = &source->grids[op < 0 ? a->n_operations : (size_t)op];
-    const struct sums_part *part;
-
-    *n = 0;
-    if (source->sums->foreign != NULL)
-        return foreign_series(source->sums->foreign, foreign_part_of(source, op, host),
-                              op < 0 ? NULL : source->ops[op], host < 0 && op == role_main(a), grid,
-                              rows, n, e);
-    const struct sums_group g = group_of(source, op, host, &part);
-    if (!mem_new(rows, grid->n, e))
-        return false;
-    for (; *n < grid->n; ++*n) {
-        int64_t start_ns = grid->start_ns + (int64_t)*n * grid->length_ns;
-        (*rows)[*n] =
-            row_of(&g, start_ns, int64_min(grid->length_ns, grid->end_ns - start_ns), active);
-    }
-    return true;
-}
-
-bool sums_series(const struct analysis *a, int op, int host, struct series_row **rows, size_t *n,
-                 struct err *e)
-{
-    const struct sums_source *source = a->sums;
-    const struct sums_part *part;
-    struct slice_grid grid = source->grids[op < 0 ? a->n_operations : (size_t)op];
-
-    if (source->sums->foreign != NULL) {
-        grid = foreign_grid(foreign_part_of(source, op, host));
-        return sums_series_on(a, op, host, &grid, rows, n, e);
-    }
-    const struct sums_group g = group_of(source, op, host, &part);
-    if (a->options.full_series && grid.length_ns > 0) {
-        /* Extend the segments' grid, if there is one, in both directions. */
-        int64_t first_ns = INT64_MAX, last_ns = INT64_MIN, length_ns = grid.length_ns;
-        for (size_t i = 0; i < g.n; i++) {
-            int64_t part_ns = g.part[i]->first_s * NS_PER_S;
-            int64_t part_end_ns = part_ns + (int64_t)g.part[i]->n_seconds * NS_PER_S;
-
-            first_ns = int64_min(part_ns, first_ns);
-            last_ns = int64_max(part_end_ns, last_ns);
-        }
-        int64_t start_ns = grid.n == 0 ? first_ns : grid.start_ns;
-        start_ns -= (start_ns - first_ns + length_ns - 1) / length_ns * length_ns;
-        slice_grid_init(&grid, start_ns, length_ns,
-                        (size_t)((last_ns - start_ns + length_ns - 1) / length_ns));
-    }
-    return sums_series_on(a, op, host, &grid, rows, n, e);
 }

@@ -4,6 +4,7 @@
 #include "analyze/analysis/sums/sums.h"
 #include "analyze/findings/course.h"
 #include "analyze/read/aggbytes.h"
+#include "libcommon/segment.h"
 
 /* The beginning of a file of sums, by which it is recognised. */
 #define SUMS_BEGINNING AGGBYTES_SUMS "1\""
@@ -18,6 +19,20 @@ static inline int64_t *sums_cell(struct sums_second *s, size_t column)
                                             &s->ended_ns,  &s->late_ns};
     return cells[column];
 }
+
+/* The input of an analysis of sums; kept for the series. */
+struct sums_source {
+    const struct sums *sums;
+    const struct sums_op **ops;    /* in the order of the analysis */
+    struct slice_grid *grids;      /* one per operation, then the total's; n = 0: no segments */
+    struct sums_groups all, hosts; /* of all operations; all: one group, or none without sums */
+    struct notes notes;
+    bool by_clients; /* only the time in which all clients ran counts: `together` */
+    struct segment_range together;
+};
+
+/* Adds up the seconds of a group's parts in [start, end), both whole seconds. */
+struct sums_second sums_seconds_of(const struct sums_group *g, int64_t start_ns, int64_t end_ns);
 
 /* Sets *e: a sum exceeds 63 bits. Always returns false. */
 bool sums_overflow(struct err *e);

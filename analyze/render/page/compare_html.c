@@ -111,7 +111,7 @@ static bool put_first(FILE *f, const struct compare *c, const size_t *order,
     ok = html_page_sheet(&s, f, "facts", e) && ok;
     compare_sheet_limits(&s, c);
     ok = ok && html_page_warnings(f, charts, &s, e);
-    compare_sheet_notices(&s, c);
+    compare_sheet_findings(&s, c, false);
     compare_sheet_runs(&s, c);
     html_fold(f, "runs", "What was compared");
     ok = ok && html_page_sheet(&s, f, "runs", e);

@@ -24,20 +24,19 @@ bool compare_csv(const struct compare *c, bool safe, FILE *f, struct err *e);
 
 /* ---- Parts of the sheet: each function appends to *s ---- */
 
-/* Problems of the runs. */
+/* Lists problems, or notices. In brief text a kind that several runs have is listed once, by its
+ * first finding. */
+void compare_sheet_findings(struct sheet *s, const struct compare *c, bool faults);
+/* Problems of the runs, and the rates without them. */
 void compare_sheet_faults(struct sheet *s, const struct compare *c);
-/* A table with a row for each cell: both sides, what changed. */
-void compare_sheet_cells(struct sheet *s, const struct compare *c);
 /* One table of all operations, with a line for each metric: both sides, the change, p and n. */
-/* A row for each measured operation, in the colour of its verdict. */
-void compare_sheet_cells(struct sheet *s, const struct compare *c);
 void compare_sheet_table(struct sheet *s, const struct compare *c);
+/* A row for each measured operation, in the colour of its verdict: both sides, what changed. */
+void compare_sheet_cells(struct sheet *s, const struct compare *c);
 /* The table of operation k alone. */
 void compare_sheet_metrics(struct sheet *s, const struct compare *c, size_t k);
 /* What limits the comparison: settings of the runs, warnings. */
 void compare_sheet_limits(struct sheet *s, const struct compare *c);
-/* Notices of the runs. */
-void compare_sheet_notices(struct sheet *s, const struct compare *c);
 /* The runs that were compared. */
 void compare_sheet_runs(struct sheet *s, const struct compare *c);
 /* Operation k: settings, methods, figures. */

@@ -43,9 +43,7 @@ static bool was_told(const struct compare *c, size_t run, size_t finding)
     return false;
 }
 
-/* Lists problems, or notices. In brief text a kind that several runs have is listed once, by its
- * first finding. */
-static void put_findings(struct sheet *s, const struct compare *c, bool faults)
+void compare_sheet_findings(struct sheet *s, const struct compare *c, bool faults)
 {
     size_t n = 0;
 
@@ -85,7 +83,7 @@ static void put_findings(struct sheet *s, const struct compare *c, bool faults)
 
 void compare_sheet_faults(struct sheet *s, const struct compare *c)
 {
-    put_findings(s, c, true);
+    compare_sheet_findings(s, c, true);
     for (size_t k = 0; compare_n_faulty(c) > 0 && k < c->n_ops; k++)
         if (compare_words_without_faults(&c->ops[k]).s[0] != '\0')
             sheet_line(s, TEXT_WARNING, "%s", compare_words_without_faults(&c->ops[k]).s);
@@ -193,11 +191,6 @@ void compare_sheet_limits(struct sheet *s, const struct compare *c)
         sheet_line(s, TEXT_PLAIN, "Run CV, as given: %.3g %%.", 100 * c->run_cv_frac);
     if (c->n_history > 0)
         sheet_line(s, TEXT_PLAIN, "Noise between runs: from %zu earlier runs.", c->n_history);
-}
-
-void compare_sheet_notices(struct sheet *s, const struct compare *c)
-{
-    put_findings(s, c, false);
 }
 
 void compare_sheet_runs(struct sheet *s, const struct compare *c)
@@ -515,7 +508,7 @@ static void put_body(struct sheet *s, const struct compare *c)
         sheet_line(s, TEXT_WARNING, "%s:", compare_words_faulty(c).s);
     compare_sheet_faults(s, c);
     compare_sheet_limits(s, c);
-    compare_sheet_notices(s, c);
+    compare_sheet_findings(s, c, false);
     compare_sheet_notes(s, c);
 }
 
@@ -592,7 +585,7 @@ bool compare_sheet_each_note(const struct compare *c, compare_sheet_take_note *t
         take(ctx, "", compare_words_faulty(c).s);
     compare_sheet_faults(&s, c);
     compare_sheet_limits(&s, c);
-    compare_sheet_notices(&s, c);
+    compare_sheet_findings(&s, c, false);
     compare_sheet_runs(&s, c);
     bool ok = each_note(&s, "", take, ctx);
     for (size_t k = 0; k < c->n_ops; k++) {

@@ -4,7 +4,6 @@
 #include "analyze/tools/compare/compare_internal.h"
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
-#include "libcommon/suggest.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -273,29 +272,6 @@ static bool fill_clear(struct compare_op *op, const struct compare *c,
 
 /* ---- Operations ---- */
 
-/* Whether the i-th run is one of a side, and of a group. */
-static bool is_in(const struct compare *c, size_t i, bool is_after, size_t group)
-{
-    return c->group[i] == group && (i >= c->before.n) == is_after;
-}
-
-/* Finds the runs of a side that have the cell, in `room`. Returns how many there are. */
-static size_t find_runs(struct compare_runs *to, const struct compare *c, bool is_after,
-                        const struct compare_op *cell, const struct run_op **room)
-{
-    *to = (struct compare_runs){.v = room};
-    for (size_t i = 0; i < compare_n_runs(c); i++) {
-        const struct run_op *o = run_op_named(compare_nth_run(c, i), cell->op);
-
-        if (o == NULL || !is_in(c, i, is_after, cell->group))
-            continue;
-        to->v[to->n++] = o;
-        to->n_dead += o->report.n_requests > 0 &&
-                      operation_n_failed(&o->report) == operation_n_all(&o->report);
-    }
-    return to->n;
-}
-
 static bool warn_dead(struct compare *c, const struct compare_side *side, const char *op,
                       const struct compare_runs *runs, struct err *e)
 {
@@ -328,45 +304,6 @@ static bool fill_op(struct compare_op *op, const struct compare *c, const struct
     return fill_clear(op, c, o, e);
 }
 
-/* Counts the runs of a side in a group. */
-static size_t n_in(const struct compare *c, bool is_after, size_t group)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < compare_n_runs(c); i++)
-        n += is_in(c, i, is_after, group);
-    return n;
-}
-
-static bool warn_missing(struct compare *c, const struct compare_op *op, struct err *e)
-{
-    const struct compare_runs *runs = op->runs;
-    size_t n_before = runs[0].n, n_after = runs[1].n;
-    size_t all_before = n_in(c, false, op->group), all_after = n_in(c, true, op->group);
-    const struct compare_side *without = n_before == 0 ? &c->before : &c->after;
-    const struct run_op *some = n_after > 0 ? runs[1].v[n_after - 1] : runs[0].v[n_before - 1];
-
-    if (n_before == 0 || n_after == 0) {
-        bool is_thin = some->parts[0].too_thin != NULL;
-        bool is_measured = role_is_benchmark(some->report.role);
-
-        c->lacks_op |= !is_thin && is_measured;
-        /* The other side lacks all of the cell, so what prepared it is no matter. */
-        if (!is_measured && (all_before == 0 || all_after == 0))
-            return true;
-        return notes_add(&c->warnings, e,
-                         is_thin       ? "thin-op-missing"
-                         : is_measured ? "op-missing"
-                                       : "preparation-missing",
-                         NULL, "%s: no run of %s has it; not compared", op->name, without->name);
-    }
-    if (n_before < all_before || n_after < all_after)
-        return notes_add(&c->warnings, e, "op-partly-missing", NULL,
-                         "%s: %zu of %zu runs of %s and %zu of %zu of %s have it", op->name,
-                         n_before, all_before, c->before.name, n_after, all_after, c->after.name);
-    return true;
-}
-
 static enum role role_of(const struct compare_op *op)
 {
     enum role role = ROLE_BENCHMARK;
@@ -380,66 +317,19 @@ static enum role role_of(const struct compare_op *op)
     return role;
 }
 
-static bool is_known(const struct compare *c, const char *op, size_t group)
-{
-    for (size_t k = 0; k < c->n_ops; k++)
-        if (c->ops[k].group == group && strcmp(c->ops[k].op, op) == 0)
-            return true;
-    return false;
-}
-
-/* Says which of the n cells each side has. */
-static bool none_in_common(const struct compare_op *v, size_t n, struct err *e)
-{
-    char names[2][200] = {"", ""};
-
-    for (size_t k = 0; k < n; k++)
-        suggest_list(names[v[k].runs[0].n == 0], sizeof names[0], v[k].name);
-    return err_set(e, "no operation type is on both sides: before has %s, after %s", names[0],
-                   names[1]);
-}
-
 static bool fill_ops(struct compare *c, const struct compare_options *o, struct err *e)
 {
-    size_t most = 0, n = 0, n_room = 0;
     bool all_single = true;
 
-    for (size_t i = 0; i < compare_n_runs(c); i++)
-        most += compare_nth_run(c, i)->n_ops;
-    if (!mem_cleared(&c->ops, most, e) || !mem_new(&c->room, most, e))
+    if (!compare_find_cells(c, o, e))
         return false;
-    for (size_t i = 0; i < compare_n_runs(c); i++) {
-        const struct run *r = compare_nth_run(c, i);
-        for (size_t k = 0; k < r->n_ops; k++)
-            if (!is_known(c, r->ops[k].op, c->group[i]) &&
-                compare_is_picked(&r->kept, k, o->picked)) {
-                struct compare_op *op = &c->ops[c->n_ops++];
-
-                op->op = r->ops[k].op;
-                op->group = c->group[i];
-                compare_name_cell(op, c, o);
-            }
-    }
     for (size_t k = 0; k < c->n_ops; k++) {
-        struct compare_op *op = &c->ops[k];
-
-        n_room += find_runs(&op->runs[0], c, false, op, c->room + n_room);
-        n_room += find_runs(&op->runs[1], c, true, op, c->room + n_room);
-        if (!warn_missing(c, op, e))
-            return false;
-        if (op->runs[0].n > 0 && op->runs[1].n > 0)
-            c->ops[n++] = *op;
-    }
-    if (n == 0)
-        return none_in_common(c->ops, c->n_ops, e);
-    c->n_ops = n;
-    for (size_t k = 0; k < n; k++) {
         const struct compare_op *op = &c->ops[k];
         c->has_cells |= op->group != c->ops->group;
         all_single &= op->runs[0].n == 1 && op->runs[1].n == 1;
     }
     c->single |= c->has_cells && all_single;
-    for (size_t k = 0; k < n; k++) {
+    for (size_t k = 0; k < c->n_ops; k++) {
         struct compare_op *op = &c->ops[k];
         op->role = role_of(op);
         if (!role_is_benchmark(op->role) && o->n_gates > 0 &&
@@ -458,11 +348,6 @@ static bool fill_ops(struct compare *c, const struct compare_options *o, struct 
 }
 
 /* ---- The runs as a whole ---- */
-
-static int real_order(double a, double b)
-{
-    return (a > b) - (a < b);
-}
 
 /* Checks that no run is there twice; the same run on both sides is only warned of. */
 static bool check_twins(struct compare *c, const struct compare_options *o, struct err *e)
@@ -519,7 +404,7 @@ static bool warn_runs(struct compare *c, const struct compare_options *o, struct
 
     for (size_t k = 0; k < c->n_ops; k++) {
         size_t group = c->ops[k].group;
-        size_t n_before = n_in(c, false, group), n_after = n_in(c, true, group);
+        size_t n_before = compare_n_in(c, false, group), n_after = compare_n_in(c, true, group);
         size_t n = n_before < n_after ? n_before : n_after;
 
         least = n < least ? n : least;
@@ -571,26 +456,6 @@ static bool warn_by_second(struct compare *c, struct err *e)
             "and of latency only percentiles whose intervals the sums kept are judged",
             sums);
     return ok;
-}
-
-int compare_order(const void *a, const void *b)
-{
-    const struct compare_op *x = a, *y = b;
-    int order = int64_order(x->change, y->change);
-
-    if (order == 0 && x->change < CELL_OPEN && x->head != NULL && y->head != NULL)
-        order = compare_is_worse(y->head) - compare_is_worse(x->head);
-    if (order == 0 && !isnan(x->share_of_change) && !isnan(y->share_of_change))
-        order = real_order(y->share_of_change, x->share_of_change);
-    if (order == 0 && x->change < CELL_OPEN && x->head != NULL && y->head != NULL)
-        order = real_order(fabs(compare_theta(y->head)), fabs(compare_theta(x->head)));
-    if (order == 0)
-        order = (y->n_carriers > 0) - (x->n_carriers > 0);
-    if (order == 0)
-        order = strcmp(x->op, y->op);
-    for (enum run_setting k = RUN_N_SETTINGS; order == 0 && k-- > 0;)
-        order = real_order(x->runs[0].v[0]->kept->setting[k], y->runs[0].v[0]->kept->setting[k]);
-    return order;
 }
 
 static bool fill(struct compare *c, const struct compare_options *o, struct err *e)

@@ -16,9 +16,11 @@ bool compare_recorded(struct compare *c, size_t group, struct err *e);
 /* Fills c->group and c->keys. */
 bool compare_groups(struct compare *c, const struct compare_options *o, struct err *e);
 
-/* Fills in the name of a cell, which has its operation and its group. */
-void compare_name_cell(struct compare_op *op, const struct compare *c,
-                       const struct compare_options *o);
+/* Fills c->ops with the cells that both sides have, and warns of others. False: there is none. */
+bool compare_find_cells(struct compare *c, const struct compare_options *o, struct err *e);
+
+/* Counts the runs of a side in a group. */
+size_t compare_n_in(const struct compare *c, bool is_after, size_t group);
 
 /* Fills in what a judged cell shows, and counts it. */
 void compare_conclude(struct compare *c, struct compare_op *op);

@@ -108,8 +108,8 @@ static void read_in_pieces(size_t piece_bytes, size_t keep)
             assert_in_place(given, n_given, keep);
         }
         assert_int_equal(at, TEXT_BYTES);
-        assert_int_equal(zreader_n_frames(r), 12);
-        assert_int_equal(zreader_n_skippable(r), 6);
+        assert_int_equal(zreader_counts(r).n_frames, 12);
+        assert_int_equal(zreader_counts(r).n_skippable, 6);
         /* Most pieces follow the one before in memory. Exceptions are the first of a frame, and
          * those where the ring buffer wraps around. */
         assert_true(n_alone < 60);
