@@ -43,7 +43,7 @@ static const char *lookup_hint(const struct s3op_style *style)
 static bool no_answer(struct err *e, const struct engine *g, const struct err *cause)
 {
     char host[NAMES_HOST_MAX];
-    bool has_port = name_split(g->host[0].name, host) != NULL;
+    bool has_port = name_split(g->hosts.host[0].peer, host) != NULL;
 
     return err_set(e, "no server answers a request for bucket '%s': %s%s%s%s", g->op_style.bucket,
                    cause->msg, has_port ? "" : "; --host names no port: it is ",

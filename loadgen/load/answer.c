@@ -153,7 +153,7 @@ static void note_skew(struct worker *w, const char *code)
 {
     const struct loop *l = w->loop;
     const struct date_bracket *d = &l->dates[w->host];
-    struct engine_host *host = &l->engine->host[w->host];
+    struct host *host = &l->engine->hosts.host[w->host];
 
     w->result.skewed = w->http.status == 403 && d->text[0] != '\0' &&
                        (strcmp(code, "RequestTimeTooSkewed") == 0 ||

@@ -9,16 +9,16 @@
 /* The stream of random numbers that shuffles the hosts. Workers have the streams from 0 on. */
 #define HOSTS_STREAM (UINT64_C(1) << 62)
 
-static bool init_host(struct engine *g, struct engine_host *host, const struct host *h,
-                      struct err *e)
+static bool init_host(const struct engine *g, struct host *host, struct err *e)
 {
-    const char *name = h->named != NULL ? h->named : h->name;
+    const char *name = host->named != NULL ? host->named : host->name;
 
     host->virtual_host = s3op_uses_virtual_host(&g->op_style, name);
-    return mem_format(&host->endpoint, e, "%s://%s", g->op_style.tls ? "https" : "http", h->name) &&
-           mem_format(&host->name, e, "%s%s%s", host->virtual_host ? g->op_style.bucket : "",
+    return mem_format(&host->endpoint, e, "%s://%s", g->op_style.tls ? "https" : "http",
+                      host->name) &&
+           mem_format(&host->peer, e, "%s%s%s", host->virtual_host ? g->op_style.bucket : "",
                       host->virtual_host ? "." : "", name) &&
-           name_in_header(host->name, g->op_style.tls, &host->header, e);
+           name_in_header(host->peer, g->op_style.tls, &host->header, e);
 }
 
 /* Starts looking up the addresses of the hosts. */
@@ -29,11 +29,13 @@ static bool init_names(struct engine *g, struct err *e)
     if (!mem_cleared(&names, g->hosts.n, e))
         return false;
     for (size_t i = 0; i < g->hosts.n; i++) {
-        name_init(&names[i], g->host[i].name, g->op_style.tls);
-        if (g->hosts.host[i].named == NULL)
-            continue;
+        const struct host *host = &g->hosts.host[i];
         struct name at;
-        name_init(&at, g->hosts.host[i].name, g->op_style.tls);
+
+        name_init(&names[i], host->peer, g->op_style.tls);
+        if (host->named == NULL)
+            continue;
+        name_init(&at, host->name, g->op_style.tls);
         memcpy(names[i].address[0], at.host, INET6_ADDRSTRLEN);
         names[i].n = names[i].n_first = names[i].fixed = 1;
     }
@@ -58,7 +60,7 @@ bool engine_init(struct engine *g, const char *hosts, enum hosts_select select, 
     if (g->deals_hosts)
         hosts_deal(&g->hosts, g->rank, g->n_ranks);
     checksum_init(&g->checksum, g->op_style.checksum);
-    bool ok = mem_cleared(&g->host, g->hosts.n, e);
+    bool ok = true;
     const char *variable = conn_proxy(g->op_style.tls, g->conn_style.no_proxy, g->proxy);
     g->conn_style.proxy = variable != NULL ? getenv(variable) : "";
     if (ok && strncasecmp(g->conn_style.proxy, "https:", 6) == 0)
@@ -72,8 +74,9 @@ bool engine_init(struct engine *g, const char *hosts, enum hosts_select select, 
         ok = g->conn_style.context != NULL;
     }
     for (size_t i = 0; ok && i < g->hosts.n; i++) {
-        ok = init_host(g, &g->host[i], &g->hosts.host[i], e);
-        if (ok && variable != NULL && g->proxied_by == NULL && conn_uses_proxy(g->host[i].name))
+        ok = init_host(g, &g->hosts.host[i], e);
+        if (ok && variable != NULL && g->proxied_by == NULL &&
+            conn_uses_proxy(g->hosts.host[i].peer))
             g->proxied_by = variable;
     }
     ok = ok && (g->proxied_by != NULL || init_names(g, e));
@@ -90,12 +93,6 @@ void engine_set_stop(struct engine *g, enum engine_stop stop)
 
 void engine_fini(struct engine *g)
 {
-    for (size_t i = 0; g->host != NULL && i < g->hosts.n; i++) {
-        free(g->host[i].endpoint);
-        free(g->host[i].name);
-        free(g->host[i].header);
-    }
-    free(g->host);
     names_close(g->names);
     SSL_CTX_free(g->conn_style.context);
     free(g->payload.words);

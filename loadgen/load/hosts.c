@@ -1,4 +1,4 @@
-#include "loadgen/load/load.h"
+#include "loadgen/load/hosts.h"
 
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
@@ -219,6 +219,9 @@ static void free_host(struct host *host)
 {
     free(host->name);
     free(host->named);
+    free(host->endpoint);
+    free(host->peer);
+    free(host->header);
 }
 
 void hosts_deal(struct hosts *h, size_t rank, size_t n_ranks)

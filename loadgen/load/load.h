@@ -1,9 +1,10 @@
+/* The event loops of a run, their workers, and what these share. */
 #ifndef S3_LOADGEN_LOAD_LOAD_H
 #define S3_LOADGEN_LOAD_LOAD_H
 
-#include "libcommon/autoterm.h"
 #include "libcommon/err.h"
-#include "libcommon/rowformat.h"
+#include "loadgen/load/hosts.h"
+#include "loadgen/load/recorder.h"
 #include "loadgen/net/net.h"
 #include "loadgen/s3/s3.h"
 #include "loadgen/util/util.h"
@@ -12,83 +13,6 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <sys/queue.h>
-
-/* The hosts of --host, and the choice of a host for each request. */
-
-#define HOSTS_MAX 65536
-
-/* If no host can be connected to, one request at a time retries each host after this time, so its
- * return is noticed soon. */
-#define HOSTS_PAUSE_NS INT64_C(100000000)
-
-/* No host can be chosen now: none has an idle connection, and none may be connected to. */
-#define HOSTS_NONE SIZE_MAX
-
-struct host {
-    char *name;         /* host or host:port as given by the user; IPv6 addresses in brackets */
-    char *named;        /* the host name that `name` is an address of; NULL: the user gave `name` */
-    uint64_t n_running; /* protected by hosts.lock, like idle_since_ns */
-    int64_t idle_since_ns;
-    int64_t retry_ns;         /* when to connect again after a failure; 0: it did not fail */
-    int64_t failing_since_ns; /* the first failure, or a later use of a connection */
-    /* The hosts form a binary heap, with the best one at place 0. */
-    uint32_t place; /* of this host in the heap */
-    uint32_t heap;  /* of host[p]: the index of the host at place p */
-};
-
-enum hosts_select {
-    HOSTS_WEIGHED,   /* fewest running requests first, then longest idle */
-    HOSTS_ROUNDROBIN /* in turn */
-};
-
-struct hosts {
-    struct host *host; /* n of them in the order of the list; the last range varies fastest */
-    size_t n;
-    enum hosts_select select;
-    size_t next; /* protected by lock */
-    atomic_size_t n_failing;
-    int64_t try_ns; /* time after which an attempt to connect counts as failed; set by the caller */
-    pthread_mutex_t lock;
-    size_t line;    /* line of the list, from 1, at which hosts_init failed */
-    bool no_memory; /* hosts_init failed because out of memory */
-};
-
-/* Parses a list separated by commas or by lines; skips lines that are empty or begin with '#'.
- * {A...B} anywhere in a host or port means the numbers A to B; several ranges multiply. If A has
- * leading zeros, all numbers have its width. Refuses URLs, empty entries, bad ports, and more than
- * HOSTS_MAX hosts. With HOSTS_WEIGHED, `rng` decides the order of unused hosts. */
-bool hosts_init(struct hosts *h, const char *list, enum hosts_select select, struct rng *rng,
-                struct err *e);
-
-/* Looks up all names. Replaces each host by one host per address. */
-bool hosts_resolve(struct hosts *h, bool tls, struct rng *rng, struct err *e);
-
-/* Keeps only the hosts of one rank: every n_ranks-th. With fewer hosts than ranks, ranks share
- * hosts. */
-void hosts_deal(struct hosts *h, size_t rank, size_t n_ranks);
-
-void hosts_fini(struct hosts *h);
-
-/* Chooses the host of a request that begins at now_ns (any monotonic clock), and counts the request
- * as running there. Returns an index into h->host, or HOSTS_NONE. A host with an idle connection of
- * the caller, in idle[i], can always be chosen (idle may be NULL). Other hosts need
- * may_connect and, after a failure, must be due for a retry. Any thread may call this and the
- * functions below. */
-size_t hosts_pick(struct hosts *h, const struct conn_list *idle, bool may_connect, int64_t now_ns);
-
-/* Reports that a request to host i ended. */
-void hosts_release(struct hosts *h, size_t i, int64_t now_ns);
-
-/* Report about host i: the connection failed; the connection succeeded; a connection to it was in
- * use until now. The last one does not mean that the host accepts new connections: it may be at its
- * limit. */
-void hosts_cannot_connect(struct hosts *h, size_t i, int64_t now_ns);
-void hosts_connected(struct hosts *h, size_t i);
-void hosts_was_in_use(struct hosts *h, size_t i, int64_t now_ns);
-
-/* Returns since when no host could be connected to and no connection was in use; INT64_MAX: a host
- * can be connected to. The caller must know whether connections are in use now. */
-int64_t hosts_all_down_since(struct hosts *h);
 
 /* The contents of objects: random bytes that depend on the object's seed, can be made at any
  * offset, and cost no more than a copy. No 64 KiB occur twice, in one object or in two, so that a
@@ -123,17 +47,6 @@ enum engine_stop {
 /* Room for a host name (up to 64 bytes on Linux), a dash, the number of a rank, and a NUL. */
 #define ENGINE_CLIENT_BYTES 80
 
-/* Data that all requests to a host share. */
-struct engine_host {
-    char *endpoint; /* its name in the capture: http://host:port */
-    char *name;     /* for the connection */
-    char *header;   /* the Host header */
-    bool virtual_host;
-    /* How far the host's clock is ahead of the run's clock. Set once the host has refused our time;
-     * before that it is 0. */
-    atomic_int_fast64_t time_offset_ns;
-};
-
 struct engine {
     struct s3op_style op_style;
     struct conn_style conn_style;
@@ -143,7 +56,6 @@ struct engine {
     bool resolve_host;          /* each address counts as a host */
     const char *root;           /* folder of /proc and /sys; "" except in tests */
     struct hosts hosts;
-    struct engine_host *host; /* hosts.n of them */
     struct payload payload;
     struct checksum checksum;
     const char *keys[3];              /* access key (NULL: do not sign), secret key, token */
@@ -168,7 +80,7 @@ void engine_fini(struct engine *g);
 void engine_set_stop(struct engine *g, enum engine_stop stop);
 
 /* Returns the time for signatures of requests to a host, in ns since 1970. */
-static inline int64_t engine_sign_ns(const struct engine_host *h)
+static inline int64_t engine_sign_ns(const struct host *h)
 {
     int64_t offset_ns = atomic_load_explicit(&h->time_offset_ns, memory_order_relaxed);
 
@@ -187,103 +99,6 @@ static inline uint64_t engine_stream(const struct engine *g, uint64_t stream)
 {
     return stream + ((uint64_t)g->rank << 32);
 }
-
-/* Writes the rows of all loops to the capture. Each loop collects its rows in a batch. Full batches
- * go through one bounded queue to one writer thread. The writer writes and syncs the capture in
- * frames, at most 500 ms apart, counts requests for the screen, and keeps them for autoterm. A loop
- * waits for the writer only if no batch is free; these waits are counted. */
-
-struct recorder_options {
-    int fd;           /* file of the capture; -1: none, only count */
-    const char *name; /* name of the capture */
-    bool intended;    /* write the column `intended` */
-    unsigned n_loops;
-    bool autoterm;     /* keep requests for votes on autoterm */
-    int64_t offset_ns; /* the capture's clock minus the run's */
-    int event;         /* eventfd to signal when the capture fails */
-};
-
-/* Counts of the recorded requests. */
-struct recorder_counts {
-    uint64_t n_requests, n_errors, n_objects, n_bytes; /* objects and bytes: of successes only */
-};
-
-/* Figures of the requests recorded since the last call. */
-struct recorder_tick {
-    struct recorder_counts counts;
-    int64_t p50_ns, p99_ns; /* of the successful requests; 0: none */
-};
-
-struct recorder;
-struct recorder_batch;
-
-/* A loop's side of the recorder. */
-struct recorder_port {
-    struct recorder *recorder;
-    struct recorder_batch *batch;
-    struct rowformat format;
-    unsigned loop;
-    int64_t since_ns;       /* time of the first row in the batch; CLOCK_NEVER: it is empty */
-    int64_t flushed_ns;     /* time of the last flush */
-    int64_t first_start_ns; /* of the loop's first request of the benchmark, by the capture's clock;
-                             * CLOCK_NEVER: none */
-};
-
-/* Opens a recorder and starts its writer thread; borrows what the options point to. `comment`
- * becomes a first frame of its own. NULL: *e says why. */
-struct recorder *recorder_open(const struct recorder_options *options, const char *comment,
-                               struct err *e);
-
-/* Makes the writer add a comment line after the rows that it has received; takes ownership of
- * `comment`, from malloc. False: the previous one is not written yet, and `comment` stays with the
- * caller. */
-bool recorder_comment(struct recorder *r, char *comment);
-
-/* Sets up the port of loop number `loop`. Only this loop's thread may use it. */
-void recorder_port_init(struct recorder_port *p, struct recorder *r, unsigned loop);
-
-/* Adds a row with times by the capture's clock; `bench`: the row counts for autoterm. */
-void recorder_add(struct recorder_port *p, const struct record *row, bool bench);
-
-/* Hands the batch to the writer, and promises that no request of this loop that ended before
- * until_ns (by the run's clock) will follow. */
-void recorder_flush(struct recorder_port *p, int64_t until_ns);
-
-/* Returns when recorder_flush must be called; CLOCK_NEVER: it need not. */
-int64_t recorder_due_ns(const struct recorder_port *p);
-
-/* The state of the recorder. Any thread may ask. */
-struct recorder_state {
-    struct recorder_counts counts;
-    uint64_t n_waits; /* how often loops waited because all batches were full */
-    int64_t waits_ns;
-    int64_t cpu_ns; /* CPU time of the writer */
-};
-struct recorder_state recorder_look(struct recorder *r);
-bool recorder_failed(struct recorder *r, struct err *e);
-void recorder_take_tick(struct recorder *r, struct recorder_tick *tick);
-
-/* For votes on autoterm (team.c), by the capture's clock: returns the first start of the benchmark
- * (CLOCK_NEVER: none), and the time up to which all loops have reported (INT64_MIN: none yet). */
-void recorder_reported(struct recorder *r, int64_t *first_start_ns, int64_t *until_ns);
-
-/* Passes the requests that ended by instant_ns to autoterm. All loops must have reported up to
- * then. Returns the range that all threads share at that time. */
-bool recorder_range_at(struct recorder *r, int64_t instant_ns, struct segment_range *range,
-                       struct err *e);
-void recorder_amounts(struct recorder *r, const struct autoterm_cut *cut,
-                      struct autoterm_amount amount[AUTOTERM_N_ENDS]);
-
-/* Waits until everything handed over is written. */
-void recorder_drain(struct recorder *r);
-
-/* Writes what was handed over and a closing comment, and ends the capture. False: the capture is
- * not complete. */
-bool recorder_close(struct recorder *r, const char *comment, struct err *e);
-
-/* Ends the writer thread and frees r. Without recorder_close before, the capture is not complete.
- */
-void recorder_free(struct recorder *r);
 
 /* Bounds for the clocks of servers, from their Date headers. */
 
@@ -459,6 +274,19 @@ struct loop {
 bool loop_init(struct loop *l, struct engine *g, unsigned index, struct recorder *recorder,
                uint32_t first_thread, unsigned n_workers, struct err *e);
 
+/* Let a worker run in the next turn of its loop; wait until an object or a host may be available;
+ * end. */
+void loop_again(struct worker *w);
+void loop_park(struct worker *w);
+void loop_end(struct worker *w);
+
+/* Returns when request `ticket` of an open loop (numbered from 0 in this rank) is due, by the run's
+ * clock; CLOCK_NEVER: beyond the range of the clock. */
+int64_t loop_due_ns(const struct phase *phase, uint64_t ticket);
+
+/* Gives the worker a due time if it has none. Returns false if it must wait, or has ended. */
+bool loop_is_due(struct worker *w, int64_t now_ns);
+
 /* A worker runs one request at a time, and is one `thread` of the capture. Several workers share a
  * loop. A request's time begins when the request is sent, or when its connection is begun, and ends
  * just after its last byte was read. Signing and digesting are done before. */
@@ -574,18 +402,11 @@ void worker_fini(struct worker *w);
 /* Takes requests until one must wait for something. */
 void worker_run(struct worker *w);
 
-/* Lets the worker run in the next turn of its loop. */
-void worker_again(struct worker *w);
-
 /* The loop calls these: the connection is established or has failed; it is readable or writable;
  * there is more to digest. */
 void worker_on_connected(struct worker *w);
 void worker_on_event(struct worker *w, bool readable, bool writable);
 void worker_prepare(struct worker *w);
-
-/* Returns when request `ticket` of an open loop (numbered from 0 in this rank) is due, by the run's
- * clock; CLOCK_NEVER: beyond the range of the clock. */
-int64_t worker_due_ns(const struct phase *phase, uint64_t ticket);
 
 /* Ends the current request as failed. */
 void worker_fail(struct worker *w, const char *why);

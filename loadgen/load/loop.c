@@ -29,6 +29,72 @@
  * delay the timestamps of arrivals. */
 #define BEGUN_MAX 8
 
+/* Workers that wait for an object or a host try again after this time. */
+#define PARKED_NS (1 * NS_PER_MS)
+
+/* ---- The queue ---- */
+
+void loop_again(struct worker *w)
+{
+    if (!w->queued)
+        STAILQ_INSERT_TAIL(&w->loop->queue.again, w, next_again);
+    w->queued = true;
+}
+
+void loop_park(struct worker *w)
+{
+    struct queue *q = &w->loop->queue;
+
+    w->state = WORKER_PARKED;
+    if (STAILQ_EMPTY(&q->parked))
+        q->parked_due_ns = clock_now_ns() + PARKED_NS;
+    STAILQ_INSERT_HEAD(&q->parked, w, next);
+}
+
+void loop_end(struct worker *w)
+{
+    w->state = WORKER_ENDED;
+    w->has_op = false;
+    w->has_ticket = false;
+    w->loop->queue.n_active--;
+}
+
+int64_t loop_due_ns(const struct phase *phase, uint64_t ticket)
+{
+    uint64_t number = phase->first_ticket + ticket * phase->ticket_step;
+    double after_ns = (double)number * 1e9 / phase->rate;
+    double room_ns = (double)(CLOCK_NEVER - phase->start_ns);
+
+    return after_ns < room_ns ? phase->start_ns + (int64_t)after_ns : CLOCK_NEVER;
+}
+
+/* A due time given out counts towards the limit even if its worker is late; otherwise punctual
+ * workers would replace the late requests. */
+bool loop_is_due(struct worker *w, int64_t now_ns)
+{
+    struct phase *phase = w->loop->phase;
+
+    if (phase->rate <= 0)
+        return true;
+    if (!w->has_ticket) {
+        uint64_t ticket = atomic_fetch_add(&phase->n_tickets, 1);
+        w->due_ns = ticket < phase->max_tickets ? loop_due_ns(phase, ticket) : CLOCK_NEVER;
+        w->has_ticket = true;
+    }
+    if (w->due_ns >= phase->end_ns) {
+        loop_end(w);
+        return false;
+    }
+    if (w->due_ns <= now_ns)
+        return true;
+    /* Due times are given out in order, so appending keeps the list sorted. */
+    w->state = WORKER_WAITING;
+    STAILQ_INSERT_TAIL(&w->loop->queue.waiting, w, next);
+    return false;
+}
+
+/* ---- Events ---- */
+
 static void after_connecting(struct loop *l, struct conn *c)
 {
     struct worker *w = c->user;
@@ -39,7 +105,7 @@ static void after_connecting(struct loop *l, struct conn *c)
         pool_connected(&l->pool, c);
     worker_on_connected(w);
     if (w->state == WORKER_IDLE)
-        worker_again(w);
+        loop_again(w);
 }
 
 /* Lets libcurl connect; for `event` see conn_dialer_act. */
@@ -71,7 +137,7 @@ static void on_event(struct loop *l, const struct epoll_event *event)
         worker_on_event(w, (event->events & ~(uint32_t)EPOLLOUT) != 0,
                         (event->events & EPOLLOUT) != 0);
         if (w->state == WORKER_IDLE)
-            worker_again(w);
+            loop_again(w);
     }
 }
 
@@ -285,7 +351,7 @@ static void run(struct loop *l)
         l->workers[i].card = -1;
         l->workers[i].has_op = false;
         l->workers[i].has_ticket = false;
-        worker_again(&l->workers[i]);
+        loop_again(&l->workers[i]);
     }
     while (l->queue.n_active > 0) {
         turn(l);

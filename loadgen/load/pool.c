@@ -88,8 +88,8 @@ struct conn *pool_take(struct pool *p, struct worker *user, uint32_t host, bool 
         ;
     char route[NAMES_ROUTE_MAX];
     bool known = g->names != NULL && names_route(g->names, host, route);
-    c = conn_open(&p->dialer, g->host[host].name, known ? route : NULL, host, &p->sessions[host],
-                  e);
+    c = conn_open(&p->dialer, g->hosts.host[host].peer, known ? route : NULL, host,
+                  &p->sessions[host], e);
     if (c == NULL)
         return NULL;
     p->n_open++;

@@ -1,4 +1,4 @@
-#include "loadgen/load/load.h"
+#include "loadgen/load/recorder.h"
 
 #include "libcommon/hist.h"
 #include "libcommon/int64.h"
@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/queue.h>
 #include <unistd.h>
 
 #define BATCH_BYTES (64u * 1024)

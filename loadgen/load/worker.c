@@ -8,17 +8,12 @@
 
 #include <string.h>
 
-#define CHUNK_BYTES WORKER_CHUNK_BYTES
-
 /* The most work for digests in one turn of the loop, in bytes: arrivals during that time get late
  * timestamps. */
-#define DIGEST_BYTES (2 * CHUNK_BYTES)
+#define DIGEST_BYTES (2 * WORKER_CHUNK_BYTES)
 
 /* The most bytes to send for one worker before the other workers' turn. */
 #define TURN_BYTES (1024 * 1024)
-
-/* Workers that wait for an object or a host try again after this time. */
-#define PARKED_NS (1 * NS_PER_MS)
 
 /* ---- Start and end ---- */
 
@@ -83,7 +78,7 @@ static void record(struct worker *w)
         .thread = w->thread,
         .op = slice_of(S3OP[op->kind].name),
         .client = slice_of(g->client),
-        .endpoint = slice_of(g->host[w->host].endpoint),
+        .endpoint = slice_of(g->hosts.host[w->host].endpoint),
         .file = {op->key, op->n_key},
         .error = slice_of(r->error),
     };
@@ -136,7 +131,7 @@ void worker_fail(struct worker *w, const char *why)
  * are sent at once. With thousands of workers the buffers of all would displace each other. */
 static bool is_small(const struct worker *w)
 {
-    return s3op_n_body(&w->op) <= CHUNK_BYTES;
+    return s3op_n_body(&w->op) <= WORKER_CHUNK_BYTES;
 }
 
 /* Returns where a piece of the body goes; the head ends there. */
@@ -150,7 +145,7 @@ static void make_chunk(struct worker *w)
 {
     const struct s3op *op = &w->op;
     uint64_t rest = s3op_n_body(op) - w->body.n_made;
-    size_t n = rest < CHUNK_BYTES ? (size_t)rest : CHUNK_BYTES;
+    size_t n = rest < WORKER_CHUNK_BYTES ? (size_t)rest : WORKER_CHUNK_BYTES;
     char *to = chunk_of(w);
 
     if (op->body != NULL)
@@ -163,23 +158,25 @@ static void make_chunk(struct worker *w)
     w->body.send_end = to + n;
 }
 
-static bool needs_hash(const struct worker *w)
+/* What is computed of the body before the request begins. */
+struct digests {
+    bool sha256; /* for the signature, or as the checksum */
+    bool md5, crc;
+};
+
+static struct digests digests_of(const struct worker *w)
 {
     const struct engine *g = w->loop->engine;
+    const struct s3op_style *style = &g->op_style;
+    enum checksum_kind kind = s3op_takes_checksum(style, &w->op) ? style->checksum : CHECKSUM_NONE;
+    bool is_signed = g->keys[0] != NULL && style->sign_payload && s3op_n_body(&w->op) > 0;
 
-    return g->keys[0] != NULL && g->op_style.sign_payload && s3op_n_body(&w->op) > 0;
+    return (struct digests){.sha256 = is_signed || kind == CHECKSUM_SHA256,
+                            .md5 = s3op_needs_md5(style, &w->op),
+                            .crc = kind == CHECKSUM_CRC32C || kind == CHECKSUM_CRC64NVME};
 }
 
-/* Returns the checksum of the body that the request needs: a CRC, or SHA-256, which is made with
- * the digest for the signature. */
-static enum checksum_kind checksum_of(const struct worker *w)
-{
-    const struct s3op_style *style = &w->loop->engine->op_style;
-
-    return s3op_takes_checksum(style, &w->op) ? style->checksum : CHECKSUM_NONE;
-}
-
-static bool digest_chunk(struct worker *w, bool hash, bool md5)
+static bool digest_chunk(struct worker *w, struct digests d)
 {
     struct loop *l = w->loop;
     size_t n = (size_t)(w->body.send_end - w->body.send);
@@ -188,31 +185,29 @@ static bool digest_chunk(struct worker *w, bool hash, bool md5)
     if (w->body.n_digested == 0) {
         const EVP_MD *sha256 = l->signer.sha256 != NULL ? l->signer.sha256 : EVP_sha256();
         w->body.crc = 0;
-        ok = (!hash || EVP_DigestInit_ex2(w->body.sha256_ctx, sha256, NULL)) &&
-             (!md5 || EVP_DigestInit_ex2(w->body.md5_ctx, l->md5, NULL));
+        ok = (!d.sha256 || EVP_DigestInit_ex2(w->body.sha256_ctx, sha256, NULL)) &&
+             (!d.md5 || EVP_DigestInit_ex2(w->body.md5_ctx, l->md5, NULL));
     }
     w->body.n_digested += n;
-    enum checksum_kind kind = checksum_of(w);
-    if (kind == CHECKSUM_CRC32C || kind == CHECKSUM_CRC64NVME)
+    if (d.crc)
         w->body.crc = checksum_crc(&l->engine->checksum, w->body.crc, w->body.send, n);
-    return ok && (!hash || EVP_DigestUpdate(w->body.sha256_ctx, w->body.send, n)) &&
-           (!md5 || EVP_DigestUpdate(w->body.md5_ctx, w->body.send, n));
+    return ok && (!d.sha256 || EVP_DigestUpdate(w->body.sha256_ctx, w->body.send, n)) &&
+           (!d.md5 || EVP_DigestUpdate(w->body.md5_ctx, w->body.send, n));
 }
 
-static bool end_digests(struct worker *w, bool hash, bool md5)
+static bool end_digests(struct worker *w, struct digests d)
 {
     unsigned char raw[EVP_MAX_MD_SIZE];
 
-    if (hash) {
+    if (d.sha256) {
         if (!EVP_DigestFinal_ex(w->body.sha256_ctx, raw, NULL))
             return false;
         sigv4_hex(raw, w->body.hash);
         EVP_EncodeBlock((unsigned char *)w->body.checksum, raw, SIGV4_HASH_BYTES);
     }
-    enum checksum_kind kind = checksum_of(w);
-    if (kind == CHECKSUM_CRC32C || kind == CHECKSUM_CRC64NVME)
+    if (d.crc)
         checksum_text(&w->loop->engine->checksum, w->body.crc, w->body.checksum);
-    if (md5) {
+    if (d.md5) {
         if (!EVP_DigestFinal_ex(w->body.md5_ctx, raw, NULL))
             return false;
         EVP_EncodeBlock((unsigned char *)w->body.md5, raw, 16);
@@ -261,15 +256,15 @@ static bool build(struct worker *w)
         make_chunk(w);
     user_agent(w, agent);
     const struct s3op_head head = {
-        .host = g->host[w->host].header,
-        .virtual_host = g->host[w->host].virtual_host,
+        .host = g->hosts.host[w->host].header,
+        .virtual_host = g->hosts.host[w->host].virtual_host,
         .payload_hash = hash,
         .checksum = w->body.checksum,
         .content_md5 = s3op_needs_md5(&g->op_style, &w->op) ? w->body.md5 : NULL,
         .user_agent = agent,
         .token = lists ? pages_token(answer_pages(w)) : NULL,
         .token_id = lists ? pages_token_id(answer_pages(w)) : NULL,
-        .time_s = engine_sign_ns(&g->host[w->host]) / NS_PER_S,
+        .time_s = engine_sign_ns(&g->hosts.host[w->host]) / NS_PER_S,
     };
     struct sigv4 *signer = g->keys[0] != NULL ? &l->signer : NULL;
     size_t n = s3op_build(&g->op_style, signer, &w->op, &head, l->head, S3OP_HEAD_MAX, e);
@@ -455,36 +450,10 @@ static void read_answer(struct worker *w)
         n_read += (size_t)n;
     } while (c->wire->buffers && n_read < LOOP_READ_BYTES);
     if (c->wire->buffers)
-        worker_again(w);
+        loop_again(w);
 }
 
 /* ---- The next request ---- */
-
-void worker_again(struct worker *w)
-{
-    if (!w->queued)
-        STAILQ_INSERT_TAIL(&w->loop->queue.again, w, next_again);
-    w->queued = true;
-}
-
-/* Lets the worker wait until an object or a host may be available. */
-static void park(struct worker *w)
-{
-    struct queue *q = &w->loop->queue;
-
-    w->state = WORKER_PARKED;
-    if (STAILQ_EMPTY(&q->parked))
-        q->parked_due_ns = clock_now_ns() + PARKED_NS;
-    STAILQ_INSERT_HEAD(&q->parked, w, next);
-}
-
-static void end_worker(struct worker *w)
-{
-    w->state = WORKER_ENDED;
-    w->has_op = false;
-    w->has_ticket = false;
-    w->loop->queue.n_active--;
-}
 
 static bool is_stopped(const struct worker *w)
 {
@@ -502,7 +471,7 @@ static void launch(struct worker *w)
     if (host == HOSTS_NONE) {
         w->has_op = true;
         w->body.n_made = 0;
-        park(w);
+        loop_park(w);
         return;
     }
     w->has_op = false;
@@ -532,25 +501,24 @@ static void launch(struct worker *w)
 static void prepare_later(struct worker *w)
 {
     w->state = WORKER_PREPARING;
-    worker_again(w);
+    loop_again(w);
 }
 
 /* Digests a piece of the payload. Once all of it is digested, the request begins, unless the run
  * was stopped meanwhile. */
 void worker_prepare(struct worker *w)
 {
-    enum checksum_kind kind = checksum_of(w);
-    bool hash = needs_hash(w) || kind == CHECKSUM_SHA256;
-    bool md5 = s3op_needs_md5(&w->loop->engine->op_style, &w->op);
+    const struct digests d = digests_of(w);
     uint64_t n_body = s3op_n_body(&w->op);
 
     if (w->state == WORKER_PREPARING && is_stopped(w)) {
-        end_worker(w);
+        loop_end(w);
         return;
     }
-    if (hash || md5 || kind != CHECKSUM_NONE) {
+    if (d.sha256 || d.md5 || d.crc) {
         uint64_t rest = n_body - w->body.n_digested;
-        size_t n = (size_t)(rest < CHUNK_BYTES ? rest : CHUNK_BYTES) * (hash + md5 + 1);
+        size_t n = (size_t)(rest < WORKER_CHUNK_BYTES ? rest : WORKER_CHUNK_BYTES) *
+                   (d.sha256 + d.md5 + 1);
 
         /* The first piece of a turn is always digested, even if its digests exceed the limit. */
         if (w->loop->n_digested > 0 && w->loop->n_digested + n > DIGEST_BYTES) {
@@ -561,64 +529,21 @@ void worker_prepare(struct worker *w)
         int64_t from_ns = clock_now_ns();
         if (n_body > 0)
             make_chunk(w);
-        bool ok = digest_chunk(w, hash, md5);
+        bool ok = digest_chunk(w, d);
         engine_count(&w->loop->digest_ns, clock_now_ns() - from_ns);
         if (ok && w->body.n_digested < n_body) {
             prepare_later(w);
             return;
         }
         /* EVP works in memory only: it fails only if out of memory. */
-        if (!ok || !end_digests(w, hash, md5)) {
+        if (!ok || !end_digests(w, d)) {
             err_set(&w->loop->error, "cannot digest a payload");
             engine_set_stop(w->loop->engine, ENGINE_STOP);
-            end_worker(w);
+            loop_end(w);
             return;
         }
     }
     launch(w);
-}
-
-static void begin(struct worker *w)
-{
-    w->body.n_made = 0;
-    w->body.n_digested = 0;
-    w->body.send = w->body.send_end = w->body.out;
-    worker_prepare(w);
-}
-
-int64_t worker_due_ns(const struct phase *phase, uint64_t ticket)
-{
-    uint64_t number = phase->first_ticket + ticket * phase->ticket_step;
-    double after_ns = (double)number * 1e9 / phase->rate;
-    double room_ns = (double)(CLOCK_NEVER - phase->start_ns);
-
-    return after_ns < room_ns ? phase->start_ns + (int64_t)after_ns : CLOCK_NEVER;
-}
-
-/* Gives the worker a due time if it has none. Returns false if it must wait, or has ended. A due
- * time given out counts towards the limit even if its worker is late; otherwise punctual workers
- * would replace the late requests. */
-static bool is_due(struct worker *w, int64_t now_ns)
-{
-    struct phase *phase = w->loop->phase;
-
-    if (phase->rate <= 0)
-        return true;
-    if (!w->has_ticket) {
-        uint64_t ticket = atomic_fetch_add(&phase->n_tickets, 1);
-        w->due_ns = ticket < phase->max_tickets ? worker_due_ns(phase, ticket) : CLOCK_NEVER;
-        w->has_ticket = true;
-    }
-    if (w->due_ns >= phase->end_ns) {
-        end_worker(w);
-        return false;
-    }
-    if (w->due_ns <= now_ns)
-        return true;
-    /* Due times are given out in order, so appending keeps the list sorted. */
-    w->state = WORKER_WAITING;
-    STAILQ_INSERT_TAIL(&w->loop->queue.waiting, w, next);
-    return false;
 }
 
 static void take(struct worker *w)
@@ -627,14 +552,14 @@ static void take(struct worker *w)
     int64_t now_ns = clock_now_ns();
 
     if (is_stopped(w) || now_ns >= phase->end_ns) {
-        end_worker(w);
+        loop_end(w);
         return;
     }
     if (w->has_op) {
         launch(w);
         return;
     }
-    if (!is_due(w, now_ns))
+    if (!loop_is_due(w, now_ns))
         return;
 
     memset(&w->op, 0, offsetof(struct s3op, key) + 1);
@@ -642,13 +567,15 @@ static void take(struct worker *w)
     w->op.n_objects = 1;
     switch (phase->next(phase->ctx, w, &w->op)) {
     case PHASE_OP:
-        begin(w);
+        w->body.n_made = w->body.n_digested = 0;
+        w->body.send = w->body.send_end = w->body.out;
+        worker_prepare(w);
         break;
     case PHASE_WAIT:
-        park(w);
+        loop_park(w);
         break;
     default:
-        end_worker(w);
+        loop_end(w);
     }
 }
 
@@ -658,7 +585,7 @@ void worker_run(struct worker *w)
     if (w->state == WORKER_IDLE)
         take(w);
     if (w->state == WORKER_IDLE)
-        worker_again(w);
+        loop_again(w);
 }
 
 void worker_on_event(struct worker *w, bool readable, bool writable)

@@ -4,7 +4,7 @@
 #include "libcommon/rfc3339.h"
 #include "libcommon/secret.h"
 #include "libcommon/slo.h"
-#include "loadgen/load/load.h"
+#include "loadgen/load/hosts.h"
 #include "loadgen/ranks/ranks.h"
 #include "loadgen/s3/s3.h"
 #include "loadgen/util/util.h"
@@ -202,22 +202,7 @@ const struct cli_option options_run[] = {
     {0},
 };
 
-/* ---- The environment ---- */
-
-/* Returns the value of the first variable that is set and not empty. */
-static const char *from_environment(const char *const *names)
-{
-    for (; *names != NULL; names++) {
-        const char *value = getenv(*names);
-        if (value != NULL && *value != '\0')
-            return value;
-    }
-    return NULL;
-}
-
-/* Points *field to `text`, which is in memory of secret.h; options_free frees it. `text` NULL:
- * fails, out of memory. */
-static bool keep(struct options *o, const char **field, char *text, struct err *e)
+bool options_keep(struct options *o, const char **field, char *text, struct err *e)
 {
     *field = text;
     o->failed = text == NULL;
@@ -226,154 +211,9 @@ static bool keep(struct options *o, const char **field, char *text, struct err *
     return text != NULL || mem_none(e);
 }
 
-static bool keep_copy(struct options *o, const char **field, const char *text, struct err *e)
+bool options_keep_copy(struct options *o, const char **field, const char *text, struct err *e)
 {
-    return keep(o, field, text != NULL ? secret_copy(text, strlen(text)) : NULL, e);
-}
-
-/* Access key, secret key and session token, by source. */
-#define N_SOURCES 3
-static const char *const VARIABLES[N_SOURCES][3] = {
-    {"S3LOAD_ACCESS_KEY", "S3LOAD_SECRET_KEY", "S3LOAD_SESSION_TOKEN"},
-    {"WARP_ACCESS_KEY", "WARP_SECRET_KEY", "WARP_SESSION_TOKEN"},
-    {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"}};
-
-/* Takes the secrets out of the environment, where /proc shows them and children inherit them. */
-static void hide_environment(void)
-{
-    for (size_t i = 0; i < N_SOURCES * 3; i++) {
-        char *value = getenv(VARIABLES[i / 3][i % 3]);
-        if (value != NULL)
-            memset(value, 'x', strlen(value));
-        unsetenv(VARIABLES[i / 3][i % 3]);
-    }
-}
-
-/* Sets the server from [http[s]://]host[:port][/]. `name` is the variable or field that the URL is
- * from. */
-static bool take_endpoint(struct options *o, const char *name, const char *url, bool tls_given,
-                          struct err *e)
-{
-    bool https = strncasecmp(url, "https://", 8) == 0;
-    const char *host = https ? url + 8 : strncasecmp(url, "http://", 7) == 0 ? url + 7 : url;
-    size_t n = strcspn(host, "/");
-
-    if (memchr(host, '@', n) != NULL || (host[n] == '/' && host[n + 1] != '\0'))
-        return err_set(e, "%s: only http[s]://host[:port] can be used", name);
-    o->net.tls |= https && !tls_given;
-    return keep(o, &o->hosts, secret_copy(host, n), e);
-}
-
-/* Sets the server and its region. The first source that has them wins: the command line, the
- * profile that it names, the environment, the default profile. */
-static bool take_place(struct options *o, const struct cli_args *args, const struct profile *p,
-                       bool by_name, struct err *e)
-{
-    static const char *const regions[] = {"S3LOAD_REGION", "WARP_REGION", "AWS_REGION",
-                                          "AWS_DEFAULT_REGION", NULL};
-    static const char *const urls[] = {"AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", NULL};
-    const char *host = from_environment((const char *const[]){"S3LOAD_HOST", "WARP_HOST", NULL});
-    const char *tls = from_environment((const char *const[]){"S3LOAD_TLS", "WARP_TLS", NULL});
-    const char *region = from_environment(regions);
-    const char *url = from_environment(urls);
-    bool tls_given = tls != NULL || cli_given(args, "tls");
-
-    if (tls != NULL && !cli_given(args, "tls") && !cli_parse_flag(tls, &o->net.tls, NULL))
-        return err_set(e, "S3LOAD_TLS or WARP_TLS: '%s' is neither true nor false", tls);
-    if (p->field[PROFILE_REGION] != NULL && (region == NULL || by_name))
-        region = p->field[PROFILE_REGION];
-    if (region != NULL && !cli_given(args, "region") && !keep_copy(o, &o->region, region, e))
-        return false;
-    if (cli_given(args, "host"))
-        return true;
-    if (p->field[PROFILE_ENDPOINT_URL] != NULL && (by_name || (host == NULL && url == NULL)))
-        return take_endpoint(o, "endpoint_url", p->field[PROFILE_ENDPOINT_URL], tls_given, e);
-    if (host != NULL)
-        o->hosts = host;
-    return host != NULL || url == NULL || take_endpoint(o, "AWS_ENDPOINT_URL", url, tls_given, e);
-}
-
-/* Copies key, secret and token of one source. `name` has the source's names of key and secret. */
-static bool take_source(struct options *o, const char *const name[static 2],
-                        const char *const part[static 3], struct err *e)
-{
-    const char **const field[] = {&o->access_key, &o->secret_key, &o->session_token};
-    bool has_key = part[0] != NULL;
-
-    if (part[0] == NULL || part[1] == NULL)
-        return err_set(e, "%s needs %s: give both as options, in the environment or in a profile",
-                       name[!has_key], name[has_key]);
-    bool ok = true;
-    for (size_t i = 0; i < 3; i++)
-        ok = ok && (part[i] == NULL || keep_copy(o, field[i], part[i], e));
-    return ok;
-}
-
-/* Sets key, secret and token. All come from the first source that has a key or a secret, never from
- * two sources. */
-static bool take_credentials(struct options *o, struct profile *p, bool by_name, struct err *e)
-{
-    const char *const given[] = {o->access_key, o->secret_key, o->session_token};
-
-    if (o->net.anonymous)
-        return (given[0] == NULL && given[1] == NULL && given[2] == NULL && !by_name) ||
-               err_set(e, "--anonymous excludes keys and --profile");
-    if (given[0] != NULL || given[1] != NULL)
-        return take_source(o, (const char *const[]){"--access-key", "--secret-key"}, given, e);
-    if (given[2] != NULL)
-        return err_set(e, "--session-token belongs to --access-key and --secret-key");
-    for (size_t i = 0; i < N_SOURCES && !by_name; i++) {
-        const char *const *names = VARIABLES[i];
-        const char *part[3];
-
-        for (size_t k = 0; k < 3; k++)
-            part[k] = from_environment((const char *const[]){names[k], NULL});
-        if (part[0] != NULL || part[1] != NULL)
-            return take_source(o, names, part, e);
-    }
-    bool has_keys = p->field[0] != NULL || p->field[1] != NULL;
-    if (!has_keys && p->field[PROFILE_PROCESS] != NULL) {
-        hide_environment();
-        if (!profile_run_process(p, e))
-            return false;
-        has_keys = true;
-    }
-    if (has_keys)
-        return take_source(o, PROFILE_NAMES, (const char *const *)p->field, e);
-    for (size_t i = PROFILE_ELSEWHERE; i < PROFILE_N; i++)
-        if (p->field[i] != NULL)
-            return err_set(e,
-                           "profile '%s' has %s but no keys. s3load cannot get keys that way: add "
-                           "'credential_process = aws configure export-credentials --profile %s'",
-                           o->profile, PROFILE_NAMES[i], o->profile);
-    return true;
-}
-
-/* Fills in what the command line leaves open. */
-static bool take_rest(struct options *o, const struct cli_args *args, struct err *e)
-{
-    struct profile p;
-    bool by_name = cli_given(args, "profile");
-    const char *name = from_environment((const char *const[]){"AWS_PROFILE", NULL});
-    const char *authorities = from_environment((const char *const[]){"AWS_CA_BUNDLE", NULL});
-    bool has_keys = o->net.anonymous || o->access_key != NULL;
-
-    for (size_t i = 0; i < N_SOURCES; i++)
-        has_keys |= from_environment((const char *const[]){VARIABLES[i][0], NULL}) != NULL;
-    if (name != NULL && !by_name)
-        o->profile = name;
-    if (!profile_read(&p, o->profile, by_name || (name != NULL && !has_keys), e)) {
-        o->failed = !by_name && name == NULL;
-        return false;
-    }
-    bool ok = take_place(o, args, &p, by_name, e) && take_credentials(o, &p, by_name, e);
-    if (p.field[PROFILE_CA_BUNDLE] != NULL && (authorities == NULL || by_name))
-        authorities = p.field[PROFILE_CA_BUNDLE];
-    if (ok && o->net.tls && o->cacert == NULL && authorities != NULL)
-        ok = keep_copy(o, &o->cacert, authorities, e);
-    profile_fini(&p);
-    hide_environment();
-    return ok;
+    return options_keep(o, field, text != NULL ? secret_copy(text, strlen(text)) : NULL, e);
 }
 
 /* ---- Checks ---- */
@@ -440,7 +280,7 @@ static bool read_hosts(struct options *o, const char *path, struct err *e)
      * for it. */
     strcat(text, "\n");
     o->hosts_file = o->hosts;
-    return keep(o, &o->hosts, text, e);
+    return options_keep(o, &o->hosts, text, e);
 }
 
 /* Checks the list of hosts before any of them is used. */
@@ -651,7 +491,7 @@ static bool name_capture(struct options *o, const char *command, struct err *e)
         n = snprintf(path, sizeof path, "%.*s" PARTS_SUFFIX, n_stem(o->benchdata), o->benchdata);
     o->failed = n >= (int)sizeof path;
     return o->failed ? err_set(e, "--benchdata: the name is too long")
-                     : keep_copy(o, &o->path, path, e);
+                     : options_keep_copy(o, &o->path, path, e);
 }
 
 bool options_complete(struct options *o, const struct cli_args *args, struct err *e)
@@ -665,7 +505,7 @@ bool options_complete(struct options *o, const struct cli_args *args, struct err
     o->data.objects_given = cli_given(args, "objects");
     if ((o->load.n_requests > 0 || o->load.n_bytes > 0) && !cli_given(args, "duration"))
         o->load.duration_ns = 0;
-    if (!take_rest(o, args, e) || !check(o, e))
+    if (!options_take_rest(o, args, e) || !check(o, e))
         return false;
     if (o->data.objects_given && o->data.n_objects == 0 && !o->data.list_existing)
         return err_set(e, "--objects 0, for all, needs --list-existing");
@@ -673,8 +513,9 @@ bool options_complete(struct options *o, const struct cli_args *args, struct err
         return false;
     o->load.seed = cli_given(args, "seed") ? o->load.seed : seed;
     char *command_line = options_redacted(command, args->argc, args->argv);
-    bool ok = keep_copy(o, &o->command_line, command_line, e) &&
-              draw_name(o, run_id, OPTIONS_ID_LENGTH, e) && keep_copy(o, &o->run_id, run_id, e) &&
+    bool ok = options_keep_copy(o, &o->command_line, command_line, e) &&
+              draw_name(o, run_id, OPTIONS_ID_LENGTH, e) &&
+              options_keep_copy(o, &o->run_id, run_id, e) &&
               name_capture(o, args->command->name, e);
     free(command_line);
     return ok;

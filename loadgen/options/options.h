@@ -122,6 +122,11 @@ extern const struct cli_exit options_exits[];
 bool options_complete(struct options *o, const struct cli_args *args, struct err *e);
 void options_free(struct options *o);
 
+/* Points *field to `text`, which is in memory of secret.h; options_free frees it. `text` NULL:
+ * fails, out of memory. options_keep_copy copies it first. */
+bool options_keep(struct options *o, const char **field, char *text, struct err *e);
+bool options_keep_copy(struct options *o, const char **field, const char *text, struct err *e);
+
 /* The fields of a profile. The first three belong together: access key, secret key, session token.
  */
 enum {
@@ -134,7 +139,6 @@ enum {
     PROFILE_ELSEWHERE, /* from here on: ways to get keys, which we do not know */
     PROFILE_N = PROFILE_ELSEWHERE + 4
 };
-extern const char *const PROFILE_NAMES[PROFILE_N];
 
 /* The values of the fields, in memory of secret.h; NULL: not set. */
 struct profile {
@@ -149,9 +153,9 @@ struct profile {
 bool profile_read(struct profile *p, const char *name, bool required, struct err *e);
 void profile_fini(struct profile *p);
 
-/* Runs the credential_process of the profile, and takes the keys that it prints. They are used for
- * the whole run. Errors never show its output. */
-bool profile_run_process(struct profile *p, struct err *e);
+/* Fills in servers, region and credentials that the command line leaves open, and takes the secrets
+ * out of the environment. */
+bool options_take_rest(struct options *o, const struct cli_args *args, struct err *e);
 
 /* Packs the options and their texts into *n bytes for another process of the same program. The
  * caller frees the bytes with secret_free, as they hold keys. NULL: out of memory. */

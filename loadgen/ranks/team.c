@@ -4,7 +4,7 @@
 #include "libcommon/secret.h"
 #include "libcommon/units.h"
 #include "libcommon/version.h"
-#include "loadgen/load/load.h"
+#include "loadgen/load/recorder.h"
 #include "loadgen/util/util.h"
 
 #include <errno.h>

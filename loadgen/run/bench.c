@@ -257,7 +257,7 @@ static void warn_of_clocks(const struct bench *b)
         bench_say(b,
                   "the clocks of %zu of %zu servers are off by more than 1 s: that of %s is at "
                   "least %s %s this machine's",
-                  n_off, b->engine.hosts.n, b->engine.host[worst].endpoint,
+                  n_off, b->engine.hosts.n, b->engine.hosts.host[worst].endpoint,
                   units_duration(llabs(off_ns)).s, off_ns > 0 ? "ahead of" : "behind");
 }
 

@@ -149,7 +149,7 @@ static uint64_t not_begun(const struct phase *p, int64_t end_ns, uint64_t n_begu
     uint64_t n_due = n_least > (double)n_begun ? (uint64_t)n_least : n_begun;
 
     /* The floating-point quotient may be off by one, so compare due times. */
-    while (p->rate > 0 && worker_due_ns(p, n_due) < until_ns)
+    while (p->rate > 0 && loop_due_ns(p, n_due) < until_ns)
         n_due++;
     return n_due - n_begun;
 }
@@ -159,7 +159,7 @@ static bool is_through(const struct phase *p, int64_t now_ns)
 {
     uint64_t n = p->rate > 0 ? atomic_load(&p->n_tickets) : 0;
 
-    return now_ns >= p->end_ns || (n > 0 && worker_due_ns(p, n - 1) >= p->end_ns);
+    return now_ns >= p->end_ns || (n > 0 && loop_due_ns(p, n - 1) >= p->end_ns);
 }
 
 /* Totals up to a moment: what was done, and what resources were used. */

@@ -212,7 +212,7 @@ void machine_init(struct machine *m, const struct engine *g)
     char route[NAMES_ROUTE_MAX];
 
     *m = (struct machine){.engine = g, .setup = clock_thread_share(g->root)};
-    name_split(g->host[0].name, host);
+    name_split(g->hosts.host[0].peer, host);
     /* HOST:PORT:ADDRESS,ADDRESS with IPv6 addresses in brackets */
     if (g->names != NULL && names_route(g->names, 0, route)) {
         const char *at = strchr(strchr(route, ':') + 1, ':') + 1;

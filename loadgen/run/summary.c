@@ -77,7 +77,7 @@ static void put_clocks(struct doc *d, const struct bench *b)
         if (!combine(b, i, &date))
             continue;
         json_t *clock =
-            json_pack("{s:s, s:I, s:I}", "endpoint", g->host[i].endpoint, "ahead_min_ns",
+            json_pack("{s:s, s:I, s:I}", "endpoint", g->hosts.host[i].endpoint, "ahead_min_ns",
                       (json_int_t)date.lower_ns, "ahead_max_ns", (json_int_t)date.upper_ns);
         d->failed |= json_array_append_new(clocks, clock) != 0;
     }

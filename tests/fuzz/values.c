@@ -8,7 +8,7 @@
 #include "analyze/data/filter.h"
 #include "libcommon/rfc3339.h"
 #include "libcommon/units.h"
-#include "loadgen/load/load.h"
+#include "loadgen/load/hosts.h"
 #include "loadgen/options/options.h"
 
 #include <assert.h>

@@ -1,4 +1,4 @@
-#include "loadgen/load/load.h"
+#include "loadgen/load/hosts.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

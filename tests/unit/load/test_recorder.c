@@ -1,5 +1,5 @@
 /* loadgen/load/recorder: what it counts for the screen. */
-#include "loadgen/load/load.h"
+#include "loadgen/load/recorder.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
