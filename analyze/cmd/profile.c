@@ -13,7 +13,8 @@
 struct profile_given {
     const char *kind, *sample_index, *output;
     struct cli_list base, captures;
-    double node_fraction, edge_fraction;
+    double node_fraction,
+        edge_fraction; /* the latter is read by nobody: scripts for 1.0 may give it */
     int64_t n_nodes;
     bool cum, folded, force;
 };
@@ -38,7 +39,7 @@ static const struct cli_option shown_table[] = {
     {"nodefraction", CLI_DOUBLE, offsetof(struct profile_given, node_fraction), "F",
      .help = "drop functions below this share", .max = 1},
     {"edgefraction", CLI_DOUBLE, offsetof(struct profile_given, edge_fraction), "F",
-     .help = "drop calls below this share", .max = 1},
+     .help = "does nothing, as functions are listed without their calls", .max = 1},
     {"folded", CLI_FLAG, offsetof(struct profile_given, folded),
      .help = "instead: a line a stack, for other tools"},
     {0},
@@ -67,8 +68,7 @@ static const struct cli_example examples[] = {
     {0},
 };
 
-static const struct profile_given defaults = {
-    .output = "-", .node_fraction = 0.005, .edge_fraction = 0.001};
+static const struct profile_given defaults = {.output = "-", .node_fraction = 0.005};
 
 enum action { TOP, DIFF, INFO, FLAME };
 static const char *const action_names[] = {"top", "diff", "info", "flame", NULL};
@@ -148,8 +148,7 @@ static bool read_run(struct profile_run *r, const struct profile_given *o, const
 static bool write_lines(const struct profile *p, const struct profile_given *o, size_t type,
                         FILE *f, struct err *e)
 {
-    const struct graph_options how = {type, o->node_fraction, o->edge_fraction, (size_t)o->n_nodes,
-                                      o->cum};
+    const struct graph_options how = {type, o->node_fraction, (size_t)o->n_nodes, o->cum};
 
     if (!o->folded)
         return profile_write_top(p, &how, f, e);

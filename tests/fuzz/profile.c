@@ -15,7 +15,7 @@
 
 static void write_all(const struct profile_run *r, size_t type)
 {
-    const struct graph_options few = {type, 0.005, 0.001, 5, true};
+    const struct graph_options few = {type, 0.005, 5, true};
     const struct profile *p = &r->p;
     struct sheet s = {0};
     struct err e = {0};

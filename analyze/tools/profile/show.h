@@ -14,7 +14,6 @@
 struct graph_options {
     size_t type;          /* type of samples */
     double node_fraction; /* nodes below this share of the total are dropped; 0: none */
-    double edge_fraction; /* the same for edges */
     size_t n_nodes;       /* largest number of nodes; 0: all */
     bool by_cum;          /* sorted by cum, else by flat */
 };

@@ -8,21 +8,17 @@
 
 /* ---- The call graph ----
  *
- * A node for each function with its cost, an edge for each call. What is too small is left out by
- * the rules of `go tool pprof`, so that all digits are the same. */
+ * A node for each function with its cost. What is too small is left out by the rules of `go tool
+ * pprof`, so that all digits are the same. */
+
+enum { CALLED_INLINE = 1, CALLED = 2 };
 
 struct graph_node {
     uint32_t frame;
     int64_t flat, cum; /* in the function itself; and in all that it calls */
     bool is_kept;      /* false: dropped */
+    unsigned calls;    /* how others call it */
     size_t seen;       /* the last sample that has it */
-};
-
-struct graph_edge {
-    uint32_t from, to; /* frames */
-    int64_t weight;
-    bool is_inlined; /* in all samples */
-    size_t seen;     /* the last sample that has it */
 };
 
 struct graph {
@@ -30,115 +26,71 @@ struct graph {
     const struct graph_options *how;
     struct graph_node *nodes; /* sorted */
     size_t n_nodes;
-    size_t n_before;  /* nodes before the limit on their number */
-    size_t n_dropped; /* nodes that were too small */
-    struct graph_edge *edges;
-    size_t n_edges;
-    struct intern edge_keys;
+    size_t n_before;        /* nodes before the limit on their number */
+    size_t n_dropped;       /* nodes that were too small */
     struct graph_node *all; /* by frame */
 };
 
 static void graph_free(struct graph *g)
 {
     free(g->nodes);
-    free(g->edges);
     free(g->all);
-    intern_fini(&g->edge_keys);
     *g = (struct graph){0};
 }
 
-/* Adds a call to its edge, once for each sample. */
-static bool add_edge(struct graph *g, uint32_t from, uint32_t to, int64_t weight, bool is_inlined,
-                     size_t sample, struct err *e)
-{
-    uint32_t ends[2] = {from, to};
-    uint32_t id = intern_add(&g->edge_keys, (struct slice){(const char *)ends, sizeof ends});
-
-    if (id == INTERN_NONE)
-        return mem_none(e);
-    if (id == g->n_edges) {
-        if (!mem_more(&g->edges, g->n_edges, e))
-            return false;
-        g->edges[g->n_edges++] = (struct graph_edge){from, to, 0, true, 0};
-    }
-    struct graph_edge *edge = &g->edges[id];
-    if (edge->seen == sample)
-        return true;
-    edge->seen = sample;
-    edge->weight += weight;
-    edge->is_inlined &= is_inlined;
-    return true;
-}
-
-/* A walk along a stack, from its root. */
-struct walk {
-    uint32_t parent; /* the last frame that is kept; INTERN_NONE: none yet */
-    bool has_gap;    /* a frame after `parent` was left out */
-};
-
-static bool step(struct graph *g, struct walk *w, struct profile_call call, int64_t value,
-                 size_t sample, struct err *e)
-{
-    struct graph_node *node = &g->all[call.frame];
-
-    if (!node->is_kept) {
-        w->has_gap = true;
-        return true;
-    }
-    /* A function that calls itself counts once. */
-    if (node->seen != sample)
-        node->cum += value;
-    node->seen = sample;
-    if (w->parent != INTERN_NONE && w->parent != call.frame &&
-        !add_edge(g, w->parent, call.frame, value, call.is_inlined, sample, e))
-        return false;
-    *w = (struct walk){call.frame, false};
-    return true;
-}
-
-static bool add_sample(struct graph *g, size_t i, int64_t value, struct err *e)
+/* Walks along a stack from its root. `parent` is the last frame that is kept; has_gap: one after it
+ * was left out. */
+static void add_sample(struct graph *g, size_t i, int64_t value)
 {
     const struct profile_sample *s = &g->p->samples[i];
-    struct walk w = {INTERN_NONE, false};
+    uint32_t parent = INTERN_NONE;
+    bool has_gap = false;
 
-    for (size_t k = s->n_stack; k-- > 0;)
-        if (!step(g, &w, g->p->stack[s->stack + k], value, i + 1, e))
-            return false;
-    if (w.parent != INTERN_NONE && !w.has_gap)
-        g->all[w.parent].flat += value;
-    return true;
+    for (size_t k = s->n_stack; k-- > 0;) {
+        const struct profile_call call = g->p->stack[s->stack + k];
+        struct graph_node *node = &g->all[call.frame];
+
+        has_gap = !node->is_kept;
+        if (has_gap)
+            continue;
+        /* A function that calls itself counts once. */
+        if (node->seen != i + 1)
+            node->cum += value;
+        node->seen = i + 1;
+        if (parent != INTERN_NONE && parent != call.frame)
+            node->calls |= call.is_inlined ? CALLED_INLINE : CALLED;
+        parent = call.frame;
+    }
+    if (parent != INTERN_NONE && !has_gap)
+        g->all[parent].flat += value;
 }
 
 /* Adds up all samples over the frames that are kept, and lists the nodes that are not empty. */
-static bool build(struct graph *g, struct err *e)
+static void build(struct graph *g)
 {
     size_t n = g->p->frame_keys.n;
 
-    intern_fini(&g->edge_keys);
-    g->n_edges = g->n_nodes = 0;
-    free(g->edges);
-    g->edges = NULL;
+    g->n_nodes = 0;
     for (size_t i = 0; i < n; i++)
         g->all[i] = (struct graph_node){.frame = (uint32_t)i, .is_kept = g->all[i].is_kept};
     for (size_t i = 0; i < g->p->n_samples; i++) {
         int64_t value = profile_value(g->p, i, g->how->type);
-        if (value != 0 && !add_sample(g, i, value, e))
-            return false;
+        if (value != 0)
+            add_sample(g, i, value);
     }
     for (size_t i = 0; i < n; i++)
         if (g->all[i].flat != 0 || g->all[i].cum != 0)
             g->nodes[g->n_nodes++] = g->all[i];
-    return true;
 }
 
 /* Keeps only the first n nodes of the list. */
-static bool keep_only(struct graph *g, size_t n, struct err *e)
+static void keep_only(struct graph *g, size_t n)
 {
     for (size_t i = 0; i < g->p->frame_keys.n; i++)
         g->all[i].is_kept = false;
     for (size_t i = 0; i < n; i++)
         g->all[g->nodes[i].frame].is_kept = true;
-    return build(g, e);
+    build(g);
 }
 
 static int compare(const void *a, const void *b, void *graph)
@@ -166,7 +118,7 @@ static int64_t share(int64_t total, double fraction)
     return llabs((int64_t)((double)total * fraction));
 }
 
-static bool drop_small_nodes(struct graph *g, int64_t least, struct err *e)
+static void drop_small_nodes(struct graph *g, int64_t least)
 {
     size_t n = 0, n_all = g->n_nodes;
 
@@ -174,17 +126,8 @@ static bool drop_small_nodes(struct graph *g, int64_t least, struct err *e)
         if (llabs(g->nodes[i].cum) >= least)
             g->nodes[n++] = g->nodes[i];
     g->n_dropped = n_all - n;
-    return n == n_all || keep_only(g, n, e);
-}
-
-static void drop_small_edges(struct graph *g, int64_t least)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < g->n_edges; i++)
-        if (llabs(g->edges[i].weight) >= least)
-            g->edges[n++] = g->edges[i];
-    g->n_edges = n;
+    if (n < n_all)
+        keep_only(g, n);
 }
 
 /* Makes the graph of one type of samples; borrows `p` and `how`. False: out of memory. The caller
@@ -201,20 +144,16 @@ static bool graph_make(struct graph *g, const struct profile *p, const struct gr
         return false;
     for (size_t i = 0; i < n; i++)
         g->all[i].is_kept = true;
-    if (!build(g, e))
-        return false;
+    build(g);
     for (size_t i = 0; i < g->n_nodes; i++)
         total += g->nodes[i].flat;
-    if (!drop_small_nodes(g, share(total, how->node_fraction), e))
-        return false;
+    drop_small_nodes(g, share(total, how->node_fraction));
     g->n_before = g->n_nodes;
     sort_nodes(g);
     if (how->n_nodes > 0 && how->n_nodes < g->n_nodes) {
-        if (!keep_only(g, how->n_nodes, e))
-            return false;
+        keep_only(g, how->n_nodes);
         sort_nodes(g);
     }
-    drop_small_edges(g, share(total, how->edge_fraction));
     return true;
 }
 
@@ -331,37 +270,25 @@ static void put_figures(const struct form *form, const struct graph_node *n, int
             profile_pct(n->cum, form->total).s);
 }
 
-enum { CALLED_INLINE = 1, CALLED = 2 };
-
-/* Records how each function is called. */
-static void note_calls(const struct graph *g, unsigned char *calls)
-{
-    for (size_t i = 0; i < g->n_edges; i++)
-        calls[g->edges[i].to] |= g->edges[i].is_inlined ? CALLED_INLINE : CALLED;
-}
-
 bool profile_write_top(const struct profile *p, const struct graph_options *how, FILE *f,
                        struct err *e)
 {
     static const char *const words[] = {"", " (inline)", "", " (partial-inline)"};
     struct form form = form_of(p, how->type);
     struct graph g = {0};
-    unsigned char *calls = NULL;
-    bool ok = graph_make(&g, p, how, e) && mem_cleared(&calls, p->frame_keys.n, e);
+    bool ok = graph_make(&g, p, how, e);
     int64_t sum = 0;
 
     if (ok) {
         choose_unit(&form, &g);
-        note_calls(&g, calls);
         put_shown(&form, &g, f);
         fprintf(f, "%10s %5s%% %5s%% %10s %5s%%\n", "flat", "flat", "sum", "cum", "cum");
     }
     for (size_t i = 0; ok && i < g.n_nodes; i++) {
         const struct graph_node *n = &g.nodes[i];
         put_figures(&form, n, sum += n->flat, f);
-        fprintf(f, "  %s%s\n", p->shown[n->frame], words[calls[n->frame]]);
+        fprintf(f, "  %s%s\n", p->shown[n->frame], words[n->calls]);
     }
-    free(calls);
     graph_free(&g);
     return ok;
 }
