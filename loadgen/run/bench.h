@@ -1,5 +1,5 @@
 /* The state of a run, and the functions that its files share: bench.c (the plan), bench_setup.c,
- * bench_capture.c, bench_load.c, bench_watch.c and bench_say.c. */
+ * bench_capture.c, bench_load.c and bench_watch.c. */
 #ifndef S3_LOADGEN_RUN_BENCH_H
 #define S3_LOADGEN_RUN_BENCH_H
 
@@ -272,8 +272,6 @@ void bench_figures(void *ctx, struct ranks_figures *f);
 
 /* Puts the totals of all ranks into the summary. */
 void bench_take_totals(struct bench *b);
-
-/* bench_say.c: what a run prints on standard error besides its progress. */
 
 /* Print a line about this rank (named if there are several), and one about the whole run. */
 void bench_say(const struct bench *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -4,7 +4,6 @@
 #include "libcommon/units.h"
 #include "loadgen/util/util.h"
 
-#include <fcntl.h>
 #include <ifaddrs.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -22,37 +21,12 @@
 
 /* ---- What the kernel reports ---- */
 
-/* Reads the first bytes of a file below the root. False: the file cannot be read, and `text` is
- * unchanged. */
-static bool read_text(const struct machine *m, const char *path, char *text, size_t size)
-{
-    char name[4200];
-
-    snprintf(name, sizeof name, "%s%s", m->engine->root, path);
-    int fd = open(name, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd >= 0 ? read(fd, text, size - 1) : -1;
-    if (fd >= 0)
-        close(fd);
-    if (n > 0)
-        text[n] = '\0';
-    return n > 0;
-}
-
-static int64_t read_number(const struct machine *m, const char *path, const char *key)
-{
-    char text[4096];
-    int64_t value = UNKNOWN;
-    const char *at = read_text(m, path, text, sizeof text) ? strstr(text, key) : NULL;
-
-    return at != NULL && sscanf(at + strlen(key), "%" SCNd64, &value) == 1 ? value : UNKNOWN;
-}
-
 static int64_t read_interface(const struct machine *m, const char *file)
 {
     char path[64 + IF_NAMESIZE];
 
     snprintf(path, sizeof path, "/sys/class/net/%s/%s", m->interface, file);
-    return read_number(m, path, "");
+    return kernel_number(m->engine->root, path, "");
 }
 
 /* Writes the frequency governor of the first CPU whose governor is not "performance"; else
@@ -65,7 +39,7 @@ static void read_governor(const struct machine *m, char text[static 64])
     text[0] = '\0';
     for (long i = 0; i < n_cpus && (text[0] == '\0' || strcmp(text, "performance") == 0); i++) {
         snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%ld/cpufreq/scaling_governor", i);
-        if (read_text(m, path, text, 64))
+        if (kernel_text(m->engine->root, path, text, 64))
             text[strcspn(text, "\n")] = '\0';
     }
 }
@@ -87,7 +61,7 @@ static void put_cpu_times(const struct machine *m, json_t *figures)
     char text[512];
 
     put(figures, "cpu_ns", clock_read_ns(CLOCK_PROCESS_CPUTIME_ID), 1);
-    if (!read_text(m, "/proc/stat", text, sizeof text) ||
+    if (!kernel_text(m->engine->root, "/proc/stat", text, sizeof text) ||
         sscanf(text,
                "cpu %" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNd64
                " %" SCNd64 " %" SCNd64,
@@ -108,8 +82,10 @@ static json_t *counters(const struct machine *m, int64_t n_retransmits)
     json_t *figures = json_object();
 
     put_cpu_times(m, figures);
-    put(figures, "cpu_stall_ns", read_number(m, "/proc/pressure/cpu", "total="), NS_PER_US);
-    put(figures, "memory_stall_ns", read_number(m, "/proc/pressure/memory", "total="), NS_PER_US);
+    put(figures, "cpu_stall_ns", kernel_number(m->engine->root, "/proc/pressure/cpu", "total="),
+        NS_PER_US);
+    put(figures, "memory_stall_ns",
+        kernel_number(m->engine->root, "/proc/pressure/memory", "total="), NS_PER_US);
     put(figures, "n_throttled", groups.n_throttled, 1);
     put(figures, "throttled_ns", groups.throttled_ns, 1);
     put(figures, "rx_bytes", read_interface(m, "statistics/rx_bytes"), 1);
@@ -126,8 +102,8 @@ static void put_clock(const struct machine *m, json_t *figures)
     bool known = m->engine->root[0] == '\0' && adjtimex(&t) >= 0;
 
     if (m->engine->root[0] != '\0') {
-        t.maxerror = (long)read_number(m, "/adjtimex", "maxerror ");
-        t.status = (int)read_number(m, "/adjtimex", "status ");
+        t.maxerror = (long)kernel_number(m->engine->root, "/adjtimex", "maxerror ");
+        t.status = (int)kernel_number(m->engine->root, "/adjtimex", "status ");
         known = t.maxerror >= 0 && t.status >= 0;
     }
     if (!known)
@@ -140,12 +116,13 @@ static void put_clock(const struct machine *m, json_t *figures)
 static void put_state(const struct machine *m, json_t *figures)
 {
     int64_t n_running, mbits = read_interface(m, "speed");
-    int64_t no_turbo = read_number(m, "/sys/devices/system/cpu/intel_pstate/no_turbo", "");
+    int64_t no_turbo =
+        kernel_number(m->engine->root, "/sys/devices/system/cpu/intel_pstate/no_turbo", "");
     unsigned quota = cgroups_read(m->engine->root).cpus;
     char text[512];
 
     put(figures, "cpus", sysconf(_SC_NPROCESSORS_ONLN), 1);
-    if (read_text(m, "/proc/loadavg", text, sizeof text) &&
+    if (kernel_text(m->engine->root, "/proc/loadavg", text, sizeof text) &&
         sscanf(text, "%*f %*f %*f %" SCNd64, &n_running) == 1)
         put(figures, "n_running", n_running, 1);
     put(figures, "quota_cpus", quota < UINT_MAX ? quota : UNKNOWN, 1);
@@ -153,7 +130,8 @@ static void put_state(const struct machine *m, json_t *figures)
     put(figures, "link_bits_per_s", mbits > 0 ? mbits : UNKNOWN, 1000000);
     put_clock(m, figures);
     put(figures, "turbo",
-        no_turbo >= 0 ? no_turbo == 0 : read_number(m, "/sys/devices/system/cpu/cpufreq/boost", ""),
+        no_turbo >= 0 ? no_turbo == 0
+                      : kernel_number(m->engine->root, "/sys/devices/system/cpu/cpufreq/boost", ""),
         1);
 }
 

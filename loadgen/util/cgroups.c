@@ -2,45 +2,52 @@
 
 #include "libcommon/int64.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
-static FILE *open_file(const char *group, const char *file)
+bool kernel_text(const char *root, const char *path, char *text, size_t size)
 {
-    char path[8300];
+    char name[8300];
 
-    snprintf(path, sizeof path, "%s/%s", group, file);
-    return fopen(path, "re");
+    snprintf(name, sizeof name, "%s%s", root, path);
+    int fd = open(name, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? read(fd, text, size - 1) : -1;
+    if (fd >= 0)
+        close(fd);
+    if (n > 0)
+        text[n] = '\0';
+    return n > 0;
 }
 
-/* Reads up to two numbers from a file of a control group. Returns how many it read. */
-static int read_values(const char *group, const char *file, long long *a, long long *b)
+int64_t kernel_number(const char *root, const char *path, const char *key)
 {
-    FILE *f = open_file(group, file);
+    char text[4096];
+    int64_t value = -1;
+    const char *at = kernel_text(root, path, text, sizeof text) ? strstr(text, key) : NULL;
 
-    int n = f != NULL ? fscanf(f, "%lld %lld", a, b) : 0;
-    if (f != NULL)
-        fclose(f);
-    return n;
+    return at != NULL && sscanf(at + strlen(key), "%" SCNd64, &value) == 1 ? value : -1;
 }
 
 /* Returns how many CPUs one control group allows, rounded up. "No limit" is -1 in version 1 and
  * "max" in version 2. */
 static unsigned cpus_of(const char *group)
 {
-    long long quota = 0;
-    long long period = 0;
-    long long none = 0;
-    bool known = read_values(group, "cpu.max", &quota, &period) == 2 ||
-                 (read_values(group, "cpu.cfs_quota_us", &quota, &none) == 1 &&
-                  read_values(group, "cpu.cfs_period_us", &period, &none) == 1);
+    char text[64];
+    int64_t quota = 0, period = 0;
 
-    if (!known || quota <= 0 || period <= 0)
+    if (!kernel_text(group, "/cpu.max", text, sizeof text) ||
+        sscanf(text, "%" SCNd64 " %" SCNd64, &quota, &period) != 2) {
+        quota = kernel_number(group, "/cpu.cfs_quota_us", "");
+        period = kernel_number(group, "/cpu.cfs_period_us", "");
+    }
+    if (quota <= 0 || period <= 0)
         return UINT_MAX;
-    long long cpus = (quota - 1) / period + 1;
+    int64_t cpus = (quota - 1) / period + 1;
     return cpus < UINT_MAX ? (unsigned)cpus : UINT_MAX;
 }
 
@@ -48,21 +55,13 @@ static unsigned cpus_of(const char *group)
 static void add(struct cgroups *all, const char *group)
 {
     unsigned cpus = cpus_of(group);
-    int64_t value, n = -1, ns = -1;
-    char key[64];
-    FILE *f = open_file(group, "cpu.stat");
+    int64_t n = kernel_number(group, "/cpu.stat", "nr_throttled ");
+    int64_t us = kernel_number(group, "/cpu.stat", "throttled_usec ");
+    int64_t ns = us < 0 ? kernel_number(group, "/cpu.stat", "throttled_time ") /* version 1 */
+                 : us <= INT64_MAX / 1000 ? us * 1000
+                                          : INT64_MAX;
 
     all->cpus = cpus < all->cpus ? cpus : all->cpus;
-    while (f != NULL && fscanf(f, "%63s %" SCNd64, key, &value) == 2) {
-        if (strcmp(key, "nr_throttled") == 0)
-            n = value;
-        else if (strcmp(key, "throttled_time") == 0) /* version 1 */
-            ns = value;
-        else if (strcmp(key, "throttled_usec") == 0 && value >= 0)
-            ns = value <= INT64_MAX / 1000 ? value * 1000 : INT64_MAX;
-    }
-    if (f != NULL)
-        fclose(f);
     if (n < 0 || ns < 0)
         return;
     all->n_throttled = int64_add_clamped(n, int64_max(0, all->n_throttled));

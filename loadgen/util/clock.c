@@ -25,15 +25,12 @@ int64_t clock_offset_ns(void)
 
 struct clock_share clock_thread_share(const char *root)
 {
+    char text[128];
     struct clock_share s;
-    char path[4200];
+    bool known = kernel_text(root, "/proc/thread-self/schedstat", text, sizeof text) &&
+                 sscanf(text, "%" SCNd64 " %" SCNd64, &s.ran_ns, &s.waited_ns) == 2;
 
-    snprintf(path, sizeof path, "%s/proc/thread-self/schedstat", root);
-    FILE *f = fopen(path, "re");
-    int n = f != NULL ? fscanf(f, "%" SCNd64 " %" SCNd64, &s.ran_ns, &s.waited_ns) : 0;
-    if (f != NULL)
-        fclose(f);
-    return n == 2 ? s : (struct clock_share){-1, -1};
+    return known ? s : (struct clock_share){-1, -1};
 }
 
 bool clock_cond_wait(pthread_cond_t *c, pthread_mutex_t *lock, int64_t until_ns)

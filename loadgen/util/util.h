@@ -137,6 +137,12 @@ void strbuf_printf(struct strbuf *b, const char *fmt, ...) __attribute__((format
 bool strbuf_xml(struct strbuf *b, const char *s, size_t n);
 bool strbuf_fits_xml(const char *s, size_t n);
 
+/* What the kernel reports in files of /proc and /sys, below `root` ("" except in tests). Read the
+ * first bytes of a file (false: it cannot be read, and `text` is unchanged); the number behind the
+ * first `key` in it (-1: unknown). */
+bool kernel_text(const char *root, const char *path, char *text, size_t size);
+int64_t kernel_number(const char *root, const char *path, const char *key);
+
 /* What the control groups of this process, and their ancestors, do to its CPUs. /proc and /sys are
  * in the folder `root`, which is "" except in tests. */
 struct cgroups {
