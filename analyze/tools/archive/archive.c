@@ -12,6 +12,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -24,16 +25,9 @@
 
 /* ---- Files ---- */
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t n = strlen(text), n_end = strlen(end);
-    return n > n_end && strcmp(text + n - n_end, end) == 0;
-}
-
 bool archive_is_capture(const char *name)
 {
-    return name[0] != '.' && (ends_with(name, ".csv") || ends_with(name, ".csv.zst") ||
-                              ends_with(name, ".json.zst") || ends_with(name, ".sums.zst"));
+    return fnmatch("*.@(csv|csv.zst|json.zst|sums.zst)", name, FNM_EXTMATCH | FNM_PERIOD) == 0;
 }
 
 /* Adds a path, which it then owns. */
