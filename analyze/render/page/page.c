@@ -52,6 +52,8 @@ void html_charts_draw(struct html_charts *c)
         c->set.v[i] = c->set.v[c->n_drawn];
         c->set.v[c->n_drawn++] = x;
     }
+    if (c->n_drawn == 0)
+        c->palette.n = 0; /* no chart uses these colours */
 }
 
 void html_charts_fini(struct html_charts *c)
