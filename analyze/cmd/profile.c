@@ -13,8 +13,8 @@
 struct profile_given {
     const char *kind, *sample_index, *output;
     struct cli_list base, captures;
-    double node_fraction,
-        edge_fraction; /* the latter is read by nobody: scripts for 1.0 may give it */
+    double node_fraction;
+    double edge_fraction; /* of no effect: scripts for 1.0 may give it */
     int64_t n_nodes;
     bool cum, folded, force;
 };

@@ -25,10 +25,9 @@
 #define COURSE_MAX_BLOCKS   128
 #define COURSE_MAX_CELLS    1000000
 #define COURSE_MAX_KINDS    256
-#define COURSE_EQUAL_SIZES                                                                         \
-    (1 + .1) /* ratio of sizes that are equal (the specification of findings) */
-#define COURSE_NEARLY_ALL (1 - .1) /* a tenth less than all */
-#define COURSE_HUNG_TIMES 10 /* a request this many times as long as the 90th percentile hung */
+#define COURSE_EQUAL_SIZES  1.1 /* ratio of sizes that are equal (the specification of findings) */
+#define COURSE_NEARLY_ALL   .9 /* least share of what counts as all: of threads, errors, requests */
+#define COURSE_HUNG_TIMES   10 /* a request this many times as long as the 90th percentile hung */
 
 /* A request of a sample. */
 struct course_request {

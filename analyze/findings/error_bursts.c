@@ -259,7 +259,7 @@ static int64_t n_own(const struct course *c, const struct course_message *m, con
 /* "56 %", "3.4 %": a share of requests in part of the run, of which no table has more digits. */
 static struct units_text part_of(double share)
 {
-    double pct = share < 1 ? fmin(100 * share, 100 - 1) : 100;
+    double pct = share < 1 ? fmin(100 * share, 99) : 100;
 
     return units_format(pct < 10 ? "%.2g %%" : "%.0f %%", pct);
 }

@@ -13,10 +13,11 @@
  * burst of errors. */
 #define FINDING_MASK_STALL          1
 #define FINDING_MASK_REPORTED_STALL 2
-#define FINDING_MASK_ERRORS         (1 << 2)
+#define FINDING_MASK_ERRORS         4
 
-/* A count of nothing is so many requests where its logarithm is taken: low, not minus infinity. */
-#define FIND_HALF_MORE (1. / 2)
+/* Stands for a count of 0, or is added to it, where its logarithm is taken: a low value, not minus
+ * infinity. */
+#define FIND_HALF_MORE .5
 
 /* Durations over time, of all requests that are alike together: strata and blocks are fitted
  * together, so that neither the mix nor the sizes of a block count. */

@@ -41,7 +41,7 @@ enum finding_scope { SCOPE_SYSTEM, SCOPE_HOST, SCOPE_CLIENT, SCOPE_THREAD };
 
 #define FINDING_MAX_FIGURES 10
 #define FINDING_MAX_CAUSES  10
-#define FINDING_MAX_PARTIES 10
+#define FINDING_MAX_PARTIES 16
 
 struct finding_kind;
 

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define LEAST_UNDER_WAY .25 /* change of concurrency / change of durations, as logarithms */
-#define MOST_UNDER_WAY  (1 + .1)
+#define MOST_UNDER_WAY  1.1
 #define OTHERS_FRAC     .45  /* of a change: other parts may have that much */
 #define LEAST_SPREAD    1e-6 /* variance of a level of durations that are all the same */
 

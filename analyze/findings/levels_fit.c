@@ -18,7 +18,7 @@
 #define EVIDENCE           17.0 /* cost of a shape, in -2 log likelihood: bench-stats, slow noise */
 #define MORE_EVIDENCE      13.0 /* of a ramp, a wave or a bell: many are tried */
 #define MOST_WAVES         4    /* cycles of a slow wave: more are searched for by their period */
-#define WAVE_STEPS         10   /* per cycle, of the number of cycles that are tried */
+#define WAVE_STEPS         20   /* per cycle, of the number of cycles that are tried */
 #define LEAST_SWING        (2 * LEVELS_PROBLEM_CHANGE) /* of a wave: slow noise swings, too */
 #define RAMP_KNOTS         16       /* a ramp begins and ends at a sixteenth of the run */
 #define BELL_STEPS         8        /* widths that are tried, up to an eighth of the run */

@@ -7,12 +7,12 @@
 
 #define LEVELS_POINTS          SLOW_NOISE_POINTS
 #define LEVELS_LEAST_POINTS    16
-#define LEVELS_MOST_CUTS       12       /* more of them are the swings of one level */
-#define LEVELS_FREE_FRAC       (1. / 2) /* least share of a point that is not masked */
-#define LEVELS_LEAST_CHANGE    .10      /* of a rate, to be reported */
-#define LEVELS_PROBLEM_CHANGE  .15      /* of a rate */
-#define LEVELS_PROBLEM_LOST    .03      /* of a change that is taken back */
-#define LEVELS_PROBLEM_WARM_UP .1       /* of the run; a smaller loss misleads little */
+#define LEVELS_MOST_CUTS       12  /* more of them are the swings of one level */
+#define LEVELS_FREE_FRAC       .5  /* least share of a point that is not masked */
+#define LEVELS_LEAST_CHANGE    .10 /* of a rate, to be reported */
+#define LEVELS_PROBLEM_CHANGE  .15 /* of a rate */
+#define LEVELS_PROBLEM_LOST    .03 /* of a change that is taken back */
+#define LEVELS_PROBLEM_WARM_UP .1  /* of the run; a smaller loss misleads little */
 
 /* A time series: logarithms of completions per second, or of 1 / ns. The caller fills in the fields
  * up to least_variance, levels_tell the others. */

@@ -8,9 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST_LONGER                                                                               \
-    (1 + .1)              /* a slow group's requests take so many times as long, at their load */
-#define LEAST_T         8 /* no healthy run of the simulations came near it */
+#define LEAST_LONGER    1.1 /* a slow group's requests take so many times as long, at their load */
+#define LEAST_T         8   /* no healthy run of the simulations came near it */
 #define FURTHER_T       (LEAST_T / 2) /* further intervals of a slow group, gaps between them, tails */
 #define MEAN_SURER      1.25          /* the mean must be so much surer than the typical request */
 #define LEAST_BLOCKS    10

@@ -82,7 +82,7 @@ struct phrase find_change(double ratio)
 {
     if (ratio >= 2)
         return phrase_format("rose to %.1f times", ratio);
-    if (100 * fabs(ratio - 1) < 1. / 2)
+    if (fabs(ratio - 1) < .005)
         return phrase_format("stayed the same");
     return phrase_format("%s by %.0f %%", ratio < 1 ? "fell" : "rose", 100 * fabs(ratio - 1));
 }

@@ -207,7 +207,7 @@ class Html(CliTest):
     def test_comparison_says_the_answer_first(self):
         _, reader, said = self.page(capture("get-g4"), capture("get-errors"), command="cmp", charts=False)
         answer = reader.metas["og:description"]
-        self.assertRegex(answer, r"^GET: differs: .* median duration .* 1 of 2 runs had a problem")
+        self.assertRegex(answer, r"^GET: differs: .* median duration .* p99 .* 1 of 2 runs had a problem")
         shown = answer.replace("->", "\u2192")
         self.assertIn(shown, said)
         self.assertLess(said.index(shown), said.index("1 of 2 runs had a problem"))

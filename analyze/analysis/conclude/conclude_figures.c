@@ -15,7 +15,7 @@
 #define CHANCE_SDS          5
 /* Share of a section's rows, from which on they are reported as repeated. */
 #define REPEATED_PCT        1
-#define REPEATED_PCT_COARSE (100 / 2) /* where the clock gives whole milliseconds */
+#define REPEATED_PCT_COARSE 50 /* where the clock gives whole milliseconds */
 
 #define LATE_NS INT64_C(1000000)
 

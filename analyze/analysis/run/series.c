@@ -177,29 +177,17 @@ static bool fill_rows(struct series_row *rows, const struct selection *sel, size
         const struct slice_totals *s = &slices[k];
         int64_t start_ns = g->start_ns + (int64_t)k * g->length_ns;
 
-        rows[k] = (struct series_row){
-            .start_ns = start_ns,
-            .duration_ns = g->length_ns,
-            .bytes = s->sum.bytes,
-            .objects = slice_n_objects(&s->sum),
-            .full_ops = s->full_ops,
-            .partial_ops = s->partial_ops,
-            .ops_started = slice_ops_started(s),
-            .ops_ended = slice_ops_ended(s),
-            .errors = s->errors,
-            .ops_avg_ns = slice_ended_mean_ns(s),
-            .p50_ns = NAN,
-            .p90_ns = NAN,
-            .p99_ns = NAN,
-            .max_ns = NAN,
-            .ttfb_p50_ns = NAN,
-            .response_p50_ns = NAN,
-            .response_p90_ns = NAN,
-            .response_p99_ns = NAN,
-            .response_max_ns = NAN,
-            .in_flight = slice_in_flight(s, g->length_ns),
-            .in_range = start_ns >= active->start_ns && start_ns < active->end_ns,
-        };
+        rows[k] = series_row_empty(start_ns, g->length_ns);
+        rows[k].bytes = s->sum.bytes;
+        rows[k].objects = slice_n_objects(&s->sum);
+        rows[k].full_ops = s->full_ops;
+        rows[k].partial_ops = s->partial_ops;
+        rows[k].ops_started = slice_ops_started(s);
+        rows[k].ops_ended = slice_ops_ended(s);
+        rows[k].errors = s->errors;
+        rows[k].ops_avg_ns = slice_ended_mean_ns(s);
+        rows[k].in_flight = slice_in_flight(s, g->length_ns);
+        rows[k].in_range = start_ns >= active->start_ns && start_ns < active->end_ns;
     }
     free(slices);
     return fill_quantiles(rows, sel, n_sel, g, ENDED_DURATION, e) &&

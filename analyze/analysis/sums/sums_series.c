@@ -13,23 +13,6 @@
 #define GROUP_NS (10 * NS_PER_S)
 #define MIN_P99  100 /* requests; with fewer, the p99 is the slowest request */
 
-/* Returns a row without anything that needs single requests. */
-static struct series_row empty_row(int64_t start_ns, int64_t length_ns)
-{
-    return (struct series_row){.start_ns = start_ns,
-                               .duration_ns = length_ns,
-                               .lacks_parts = true,
-                               .p50_ns = NAN,
-                               .p90_ns = NAN,
-                               .p99_ns = NAN,
-                               .max_ns = NAN,
-                               .ttfb_p50_ns = NAN,
-                               .response_p50_ns = NAN,
-                               .response_p90_ns = NAN,
-                               .response_p99_ns = NAN,
-                               .response_max_ns = NAN};
-}
-
 /* ---- Of a foreign file ---- */
 
 /* Returns the grid of a part's series: its whole time by seconds, or longer steps. NULL: empty. */
@@ -111,9 +94,9 @@ static bool foreign_series(const struct foreign *f, const struct sums_part *p,
     for (; ok && *n < grid->n; ++*n) {
         struct series_row *r = &(*rows)[*n];
 
-        *r = empty_row(grid->start_ns + (int64_t)*n * grid->length_ns, grid->length_ns);
-        r->objects = r->ops_avg_ns = r->in_flight = NAN;
-        r->lacks_counts = true;
+        *r = series_row_empty(grid->start_ns + (int64_t)*n * grid->length_ns, grid->length_ns);
+        r->objects = r->in_flight = NAN;
+        r->lacks_parts = r->lacks_counts = true;
         fill_row(r, &x, &at, own.end_ns);
     }
     if (ok && op != NULL)
@@ -128,8 +111,9 @@ static struct series_row row_of(const struct sums_group *g, int64_t start_ns, in
                                 const struct slice_grid *grid)
 {
     const struct sums_second s = sums_seconds_of(g, start_ns, start_ns + length_ns);
-    struct series_row r = empty_row(start_ns, length_ns);
+    struct series_row r = series_row_empty(start_ns, length_ns);
 
+    r.lacks_parts = true;
     r.bytes = s.n_bytes;
     r.objects = sums_objects(&s);
     r.ops_started = s.n_started;

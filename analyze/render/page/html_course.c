@@ -100,8 +100,9 @@ static bool fill_party(struct html_course *c, struct err *e)
     int index = c->main;
 
     for (size_t i = 0; i < all->n && c->named == NULL; i++)
-        if (all->v[i].scope == SCOPE_THREAD || all->v[i].party != NULL ||
-            finding_value(&all->v[i], "max_bytes") > 0)
+        if (all->v[i].scope == SCOPE_SYSTEM
+                ? finding_value(&all->v[i], "max_bytes") > 0
+                : all->v[i].scope == SCOPE_THREAD || all->v[i].party != NULL)
             c->named = &all->v[i];
     if (c->named == NULL)
         return true;

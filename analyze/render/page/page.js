@@ -24,7 +24,7 @@ for (const link of all('a[download]')) {
   link.hidden = false;
 }
 
-// What is folded opens when it is linked to.
+// What is folded opens when it is linked to, and on paper.
 const unfold = () => {
   let x = document.getElementById(decodeURIComponent(location.hash.slice(1)));
   for (const target = x; x; x = x.parentElement)
@@ -32,6 +32,12 @@ const unfold = () => {
 };
 addEventListener('hashchange', unfold);
 unfold();
+let folded = [];
+addEventListener('beforeprint', () => {
+  folded = all('details:not([open])');
+  for (const x of folded) x.open = true;
+});
+addEventListener('afterprint', () => { for (const x of folded) x.open = false; });
 
 // Tables: sorted by a column, and by what their rows say.
 const UNITS = {ns: 1e-9, us: 1e-6, '\u00b5s': 1e-6, ms: 1e-3, s: 1, m: 60, h: 3600, d: 86400, B: 1,

@@ -378,9 +378,7 @@ bool plot_timeline_party(struct plot_timeline *t, const struct analysis *a, int 
     bool ok = mem_cleared(&t->rows, t->n, e) && mem_cleared(&first, n * t->n + 2, e) &&
               band_init(&t->band[what], t->n, e);
     for (size_t i = 0; ok && i < t->n; i++)
-        t->rows[i] = (struct series_row){.start_ns = t->start_ns + (int64_t)i * length_ns,
-                                         .duration_ns = length_ns,
-                                         .p50_ns = NAN};
+        t->rows[i] = series_row_empty(t->start_ns + (int64_t)i * length_ns, length_ns);
     if (ok)
         t->rows[t->n - 1].duration_ns = t->end_ns - t->rows[t->n - 1].start_ns;
     ok = ok && sort_by_party(t, a, index, x, first, &v, n * t->n, e);

@@ -10,6 +10,7 @@
 #include "analyze/data/filter.h"
 #include "analyze/findings/finding.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -325,6 +326,23 @@ struct series_row {
     bool lacks_counts; /* ops_started and ops_ended are unknown */
     bool lacks_times;  /* ops_avg_ns is unknown */
 };
+
+/* Returns a row of a time in which no request ended. */
+static inline struct series_row series_row_empty(int64_t start_ns, int64_t duration_ns)
+{
+    return (struct series_row){.start_ns = start_ns,
+                               .duration_ns = duration_ns,
+                               .ops_avg_ns = NAN,
+                               .p50_ns = NAN,
+                               .p90_ns = NAN,
+                               .p99_ns = NAN,
+                               .max_ns = NAN,
+                               .ttfb_p50_ns = NAN,
+                               .response_p50_ns = NAN,
+                               .response_p90_ns = NAN,
+                               .response_p99_ns = NAN,
+                               .response_max_ns = NAN};
+}
 
 struct operation {
     const char *op;

@@ -17,8 +17,9 @@ struct requests_work {
     const struct set *s;
     struct rows rows;
     struct parts hosts, clients;
-    struct host_requests *by_host; /* the operation's, by key of the set; NULL: a single host */
-    bool brief;                    /* ANALYSIS_BRIEF */
+    struct host_requests
+        *by_host; /* the operation's, by key of the set; NULL: a single host, or brief */
+    bool brief;   /* ANALYSIS_BRIEF */
 };
 
 /* Decides what to compute, and makes room for it. Returns false if out of memory. */

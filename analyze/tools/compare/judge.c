@@ -297,8 +297,9 @@ static bool judge(struct compare_metric *m, bool sizes_differ, size_t n_family,
 }
 
 /* Percentiles are those of the successful requests: a store that fails fast is not faster. If more
- * requests may have failed on a side than may exceed a percentile, that side can only be worse. So
- * can all figures of a side if some of its runs have none because their requests failed. */
+ * requests failed on a side, and perhaps more of them than may exceed a percentile, that side can
+ * only be worse. So can all figures of a side if some of its runs have none because their requests
+ * failed. */
 static void respect_failures(struct compare_op *op, struct compare_metric *m)
 {
     double most = 1 - statistics_permille[metrics[m->metric].quantile] / 1e3;
@@ -311,8 +312,8 @@ static void respect_failures(struct compare_op *op, struct compare_metric *m)
 
         if (x->metric != RUN_ERRORS || (x->part != m->part && x->part->kind != RUN_ALL))
             continue;
-        before |= x->cmp.lo < -most || (sure && more < 0);
-        after |= x->cmp.hi > most || (sure && more > 0);
+        before |= more < 0 && (sure || x->cmp.lo < -most);
+        after |= more > 0 && (sure || x->cmp.hi > most);
     }
     m->gate_passes &= !after;
     if (before && m->p_worse < 1)
