@@ -232,9 +232,10 @@ class Outages(Runs):
         status, _, err = self.finish(p)
         self.assertEqual(status, 1)
         self.assertRegex(err, "may be left under .*timeout: no complete answer within 3600 s")
-        # Each worker has sent one at most.
         self.assertIn("POST", self.unanswered)
-        self.assertLessEqual(len(self.unanswered), 2)
+        # Each worker sends one. The worker that sent the first POST may send one more: if the other worker got an answer after
+        # that POST began, its timeout does not show that the server hangs.
+        self.assertLessEqual(len(self.unanswered), 3)
 
     def slow_cleaning(self, method, target, body):
         if method == "POST":
