@@ -164,7 +164,14 @@ class FailingStores(Stores):
                                        status=None).out)
         self.assertIn("points", out)
         out = unwrapped(self.s3analyze("cmp", "--gate", "errors:1%", good[0], good[1]).out)
-        self.assertIn("GET errors: no errors on either side", out)
+        self.assertIn("GET errors: no errors on either side, so that up to 0.192 % may fail: within", out)
+        few = self.written("few", run("few", day=9, seconds=.1))
+        out = unwrapped(self.s3analyze("cmp", "--gate", "errors:1%", good[0], few, status=3).out)
+        self.assertRegex(out, r"GET errors: no errors on either side, so that up to 8\.\S+ % may fail: too few requests")
+        report = self.s3analyze("cmp", "--gate", "errors:1%", "--json", good[0], few, status=3).json()
+        self.assertAlmostEqual(report["operations"][0]["no_errors"]["most_frac"], .0876, delta=.005)
+        self.assertIs(report["operations"][0]["no_errors"]["passes"], False)
+        self.assertEqual(self.judged("cmp", "--gate", "errors:10%", good[0], few), 0)
 
     def test_trend(self):
         def nights(*faults):

@@ -201,6 +201,11 @@ static void put_op(struct json_out *w, const struct compare *c, const struct com
     }
     JSON_OBJECTS(w, "metrics", i, op->n_metrics)
         put_metric(w, &op->metrics[i]);
+    if (json_out_open(w, "no_errors", op->lacks_errors)) {
+        JSON_PUT(w, "most_frac", op->most_errors);
+        JSON_PUT(w, "passes", op->errors_pass);
+        json_out_end(w);
+    }
 }
 
 static void put_noise(struct json_out *w, const struct compare *c)

@@ -185,6 +185,8 @@ struct compare_op {
     size_t n_carriers;
     double share_of_change;
     bool lacks_errors;      /* errors are gated, but no request failed on either side */
+    double most_errors;     /* then: the end of Wilson's interval of the share after the change */
+    bool errors_pass;       /* then: that is within the gate */
     bool has_clear;         /* some run has faults that can be left out */
     struct stats_cmp clear; /* the leading metric without them */
     struct compare_metric *metrics;

@@ -360,6 +360,20 @@ static size_t n_unmet(const struct compare_op *op, const struct compare_options 
     return n;
 }
 
+/* If no request failed, the number of requests says how large the share of errors may be. */
+static void judge_no_errors(struct compare_op *op, const struct compare_gate *gate)
+{
+    double n = 0, lo;
+
+    op->lacks_errors = gate != NULL && compare_metric_of(op, RUN_ERRORS) == NULL;
+    op->most_errors = 1;
+    for (size_t i = 0; i < op->runs[1].n; i++)
+        n += (double)operation_n_all(&op->runs[1].v[i]->report);
+    if (n > 0)
+        stats_wilson(0, n, 0, INFINITY, &lo, &op->most_errors);
+    op->errors_pass = op->lacks_errors && op->most_errors <= gate->worsening;
+}
+
 static bool decide_gate(struct compare *c, const struct compare_options *o, struct err *e)
 {
     struct stats_gate *gates = NULL;
@@ -371,8 +385,8 @@ static bool decide_gate(struct compare *c, const struct compare_options *o, stru
         struct compare_op *op = &c->ops[k];
         if (!role_is_benchmark(op->role))
             continue;
-        op->lacks_errors =
-            gate_of(o, RUN_ERRORS) != NULL && compare_metric_of(op, RUN_ERRORS) == NULL;
+        judge_no_errors(op, gate_of(o, RUN_ERRORS));
+        undecidable |= op->lacks_errors && !op->errors_pass;
         for (size_t i = 0; ok && i < op->n_metrics; i++) {
             const struct compare_metric *m = &op->metrics[i];
             ok = !m->gated || mem_more(&gates, n, e);
