@@ -196,6 +196,8 @@ static void done(void *ctx, struct worker *w, const struct s3op *op, const struc
     bool ok = r->error[0] == '\0' || (op->kind == S3OP_ABORT && r->status == 404);
     /* The server accepts no batches, or not this one: delete the keys one by one. */
     bool refused = op->kind == S3OP_DELETE_BATCH && r->status >= 400 && !worker_may_pass(r);
+    /* The keys that a batch could not delete are listed again, with those that follow. */
+    bool partly = r->n_refused > 0 && r->n_refused < op->n_objects;
 
     if (r->status != 0)
         atomic_store(&s->answered_ns, r->end_ns);
@@ -208,15 +210,19 @@ static void done(void *ctx, struct worker *w, const struct s3op *op, const struc
         return;
     }
     /* A listing alone does not show that the server works again: it must delete as well. */
-    if (ok && !(lists && own->page.n > 0))
+    if (partly || (ok && !(lists && own->page.n > 0)))
         atomic_store(&s->failing_since_ns, 0);
-    if (!ok && !refused && waits(s, own, r))
+    if (!ok && !partly && !refused && waits(s, own, r))
         return;
     if (own_upload)
         strbuf_clear(upload_id);
+    if (partly) {
+        own->step = LIST;
+        strbuf_clear(&own->previous);
+    }
     if (refused) {
         atomic_store(&s->no_batches, true);
-    } else if (!ok) {
+    } else if (!ok && !partly) {
         /* A key that cannot be deleted does not stop the others. The pass ends when it is listed
          * again. */
         work_fail(s->work, r->error);

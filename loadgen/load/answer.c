@@ -85,13 +85,23 @@ static void on_header(void *user, const char *name, size_t n_name, const char *v
         keep_text(w->answer.elsewhere, sizeof w->answer.elsewhere, value, n_origin(value, n_value));
 }
 
+/* Notes if a code of S3 says that the same request may succeed later, whatever the status is. */
+static void see_code(struct worker *w, const char *code)
+{
+    w->result.busy |= strncmp(code, "SlowDown", 8) == 0 || strcmp(code, "InternalError") == 0 ||
+                      strcmp(code, "ServiceUnavailable") == 0;
+}
+
 /* Counts the keys that a batch could not delete, and keeps the reason for the first one. */
 static bool on_deleted(void *user, const struct xml_entry *entry, struct err *e)
 {
     struct worker *w = user;
 
     (void)e;
-    if (entry->kind == XML_FAILED_KEY && w->answer.n_failed_keys++ == 0)
+    if (entry->kind != XML_FAILED_KEY)
+        return true;
+    see_code(w, entry->code);
+    if (w->result.n_refused++ == 0)
         err_set(&w->cause, "%s%s%s", entry->code[0] != '\0' ? entry->code : "no reason given",
                 entry->message[0] != '\0' ? ": " : "", entry->message);
     return true;
@@ -173,6 +183,7 @@ static void set_http_error(struct worker *w, const char *why)
     struct err text = {0};
 
     note_skew(w, code);
+    see_code(w, code);
     if (*code != '\0') {
         const char *message = xml_text(x, XML_MESSAGE);
         err_set(&text, "%s%s%s", code, *message != '\0' ? ": " : "", message);
@@ -241,15 +252,15 @@ static void check_document(struct worker *w)
         answer_set_error(w, "%llu objects listed, %llu of this run are there",
                          (unsigned long long)w->result.n_objects,
                          (unsigned long long)w->op.min_objects);
-    if (w->op.kind == S3OP_DELETE_BATCH && w->answer.n_failed_keys > w->op.n_objects) {
+    if (w->op.kind == S3OP_DELETE_BATCH && w->result.n_refused > w->op.n_objects) {
         answer_set_error(w, "more objects were not deleted than the %llu asked for: %s",
                          (unsigned long long)w->op.n_objects, w->cause.msg);
         w->result.n_objects = 0;
-    } else if (w->op.kind == S3OP_DELETE_BATCH && w->answer.n_failed_keys > 0) {
+    } else if (w->op.kind == S3OP_DELETE_BATCH && w->result.n_refused > 0) {
         answer_set_error(w, "%llu of %llu objects were not deleted: %s",
-                         (unsigned long long)w->answer.n_failed_keys,
+                         (unsigned long long)w->result.n_refused,
                          (unsigned long long)w->op.n_objects, w->cause.msg);
-        w->result.n_objects = w->op.n_objects - w->answer.n_failed_keys;
+        w->result.n_objects = w->op.n_objects - w->result.n_refused;
     }
 }
 

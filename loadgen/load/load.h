@@ -301,12 +301,14 @@ struct worker_result {
     int64_t start_ns, first_byte_ns, last_byte_ns, end_ns;
     uint64_t n_bytes; /* payload, as in the capture */
     uint64_t n_objects;
-    int status;            /* HTTP status; 0: no response */
-    bool skewed;           /* refused because of our clock: from now on the server's time is used */
-    bool cut;              /* the connection ended before the response was complete */
-    bool timed_out;        /* no complete response came within --request-timeout */
-    const struct xml *xml; /* the answer as a document, for kinds that have one */
-    char error[600];       /* "": success */
+    int status;         /* HTTP status; 0: no response */
+    uint64_t n_refused; /* keys of a batch that the server says it did not delete */
+    bool busy;          /* the body says so, for a key of a batch, or behind a status of success */
+    bool skewed;        /* refused because of our clock: from now on the server's time is used */
+    bool cut;           /* the connection ended before the response was complete */
+    bool timed_out;     /* no complete response came within --request-timeout */
+    const struct xml *xml;      /* the answer as a document, for kinds that have one */
+    char error[600];            /* "": success */
     char etag[WORKER_ETAG_MAX]; /* "": none */
     char version[WORKER_VERSION_MAX];
 };
@@ -314,8 +316,8 @@ struct worker_result {
 /* True if the same request may succeed a moment later. */
 static inline bool worker_may_pass(const struct worker_result *r)
 {
-    return r->cut || r->skewed || r->status == 0 || r->status == 408 || r->status == 429 ||
-           (r->status >= 500 && r->status != 501);
+    return r->cut || r->busy || r->skewed || r->status == 0 || r->status == 408 ||
+           r->status == 429 || (r->status >= 500 && r->status != 501);
 }
 
 enum worker_state {
@@ -338,7 +340,6 @@ struct worker_answer {
     bool keep;       /* the connection can be used again */
     bool range_fits; /* Content-Range is the requested range */
     uint64_t n_read; /* bytes of the body */
-    uint64_t n_failed_keys;
     size_t n_error_text;
     char region[64];      /* of the bucket, if the server names it; else "" */
     char elsewhere[128];  /* the server that a redirection names; else "" */

@@ -1,4 +1,5 @@
 """s3load when the server fails or goes away, and when the run is to end: what is lost, what is said."""
+import collections
 import hashlib
 import itertools
 import os
@@ -182,6 +183,37 @@ class Outages(Runs):
             self.assertRegex(err, "objects of this run may be left under .*AccessDenied")
             self.assertEqual({r.op for r in c.rows}, {"PUT"})
             self.assertEqual(c.end["requests"], len(c.rows))
+
+    def batches(self, refuses, code):
+        """Uploads, and answers each batch with this code for the keys that refuses(key) names, deletes the others. Lists
+        three keys a page."""
+        def answer(method, target, body):
+            if method == "GET" and "list-type" in target:
+                keys = sorted(k for k in list(self.server.keys) if k.startswith(prefix_of(target)))
+                return listing(keys[:3])
+            if method == "POST":
+                keys = re.findall("<Key>(.*?)</Key>", body.decode())
+                failed = [k for k in keys if refuses(k)]
+                self.server.keys.difference_update(set(keys) - set(failed))
+                return 200, ("<DeleteResult>" + "".join(f"<Error><Key>{k}</Key><Code>{code}</Code></Error>" for k in failed) +
+                             "</DeleteResult>").encode()
+        self.serve(answer)
+        p = self.begin("put", "--concurrent", "2", "--requests", "40", "--quiet")
+        status, _, err = self.finish(p)
+        return status, apart_from_speed(err)
+
+    def test_keys_that_are_refused_in_a_batch(self):
+        """A busy server gets them again, whatever the status of its answer; what is forbidden does not stop the others."""
+        for code in "SlowDown", "InternalError", "ServiceUnavailable":
+            seen = collections.Counter()
+            for refuses in (lambda k: seen.update([k]) or seen[k] < 3), (lambda k: seen.update("n") or seen["n"] < 9):
+                with self.subTest(code):
+                    self.assertEqual(self.batches(refuses, code), (0, ""))
+                    self.assertEqual(self.server.keys, set())
+        locked = {}
+        status, err = self.batches(lambda k: k == locked.setdefault("first", k), "AccessDenied")
+        self.assertEqual((status, self.server.keys), (1, set(locked.values())))
+        self.assertRegex(err, r"may be left under .*\(1 of 1 objects were not deleted: AccessDenied\)")
 
     # ---- Signals
 
