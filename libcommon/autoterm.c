@@ -229,8 +229,9 @@ bool autoterm_judge(double pct, const struct autoterm_cut *cut,
     }
     const double *speed = bytes_per_s[N_COMPARED - 1] > 0 ? bytes_per_s : objects_per_s;
     double current = speed[N_COMPARED - 1];
+    /* A store that does nothing is not stable: it fails. */
     for (int k = 0; k < N_COMPARED - 1; k++)
-        if (fabs(speed[k] - current) > current * pct / 100)
+        if (current <= 0 || fabs(speed[k] - current) > current * pct / 100)
             return false;
     if (w != NULL)
         *w = (struct autoterm_window){

@@ -197,6 +197,25 @@ class FailingStores(Stores):
         last(few, 3)
 
 
+    def test_autoterm(self):
+        """What fails is not stable; of what is, it is said how much failed, and the whole run is the one of the report."""
+        for share, stopped in (0, True), (.1, True), (.8, True), (1, False):
+            rows = run(1, seconds=8)
+            rows = [r._replace(error="503", bytes=0) if i % 10 < 10 * share else r for i, r in enumerate(rows)]
+            path = self.written("run", rows)
+            args = ["--autoterm.dur", "1s", "--autoterm.pct", "40", path]
+            op, = self.s3analyze("autoterm", "--json", *args).json()["operations"]
+            self.assertEqual((op["stopped"], op["stop"] is not None), (stopped, stopped), share)
+            self.assertAlmostEqual(op["n_errors"] / op["n_requests"], share, delta=.01)
+            out = unwrapped(self.s3analyze("autoterm", *args).out)
+            self.assertEqual(re.findall(r"Warning: .*([\d,]+) of ([\d,]+) requests failed", out) != [], share > 0)
+            self.assertEqual("would have stopped" in out, stopped)
+        path = self.written("dies", run(1, seconds=8, fault=((.6, 1), 5, None)))
+        op, = self.s3analyze("autoterm", "--json", path).json()["operations"]
+        of, = self.s3analyze("analyze", "--json", path).json()["operations"]
+        self.assertEqual(op["whole_run"]["bytes_per_s"], judged(of)["bytes_per_s"])
+
+
 class OddFailures(Stores):
     """Ways to fail that single ranges, medians and drops do not see."""
 

@@ -76,6 +76,9 @@ static bool replay_op(struct stopping_op *op, const struct table *const *tables,
     op->pct = pct;
     bool ok = ordered_init(&o, tables, n_tables, e) &&
               autoterm_replay(o.first_start_ns, dur_ns, pct, next_request, &o, &op->stop, e);
+    op->n_requests = ok ? o.next : 0;
+    for (size_t i = 0; i < op->n_requests; i++)
+        op->n_errors += table_failed(tables[o.v[i].table], o.v[i].row);
     free(o.v);
     return ok;
 }
@@ -124,7 +127,9 @@ static bool fill_drift(struct stopping_op *op, const struct analysis *a, int ind
 
 static bool rate_op(struct stopping_op *op, const struct analysis *a, int index, struct err *e)
 {
-    op->whole = index < 0 ? a->total.throughput : a->operations[index].throughput;
+    op->whole = index < 0 ? *throughput_shown(&a->total.judged, &a->total.throughput)
+                          : *throughput_shown(&a->operations[index].judged,
+                                              &a->operations[index].throughput);
     op->by_objects = op->whole.n_bytes == 0;
     const struct autoterm_window *w = &op->stop.window;
     double whole = op->by_objects ? op->whole.objects_per_s : op->whole.bytes_per_s;

@@ -19,8 +19,9 @@ struct stopping_op {
     int64_t dur_ns;
     double pct;
     struct autoterm_stop stop;
+    uint64_t n_requests, n_errors; /* that ended before the stop; without one, of the whole run */
     double off_frac; /* speed in the window's last segment / that of the whole run - 1; NaN: none */
-    struct throughput whole;  /* of the whole run */
+    struct throughput whole;  /* of the whole run, as judged */
     bool by_objects;          /* off_frac compares objects, else bytes */
     struct stats_drift drift; /* over the segments up to the stop; the rule lets a drift pass */
 };

@@ -55,6 +55,16 @@ static void put_answer(struct sheet *s, const struct stopping_op *op)
                    units_change(100 * op->drift.change_frac).s, op->drift.p);
 }
 
+/* Requests that fail move nothing, however fast they are: the rule does not see them. */
+static void put_errors(struct sheet *s, const struct stopping_op *op)
+{
+    if (op->n_errors > 0)
+        sheet_line(s, TEXT_WARNING, "Warning: %s%s of %s requests failed (%s).",
+                   op->stop.stopped ? "up to then " : "", units_count((int64_t)op->n_errors).s,
+                   units_count((int64_t)op->n_requests).s,
+                   units_pct(100 * (double)op->n_errors / (double)op->n_requests).s);
+}
+
 bool stopping_report_text(const struct stopping *s, bool colour, FILE *f, struct err *e)
 {
     struct sheet sheet = {0};
@@ -63,8 +73,10 @@ bool stopping_report_text(const struct stopping *s, bool colour, FILE *f, struct
     for (size_t k = 0; k < 2 * s->n_ops; k++) {
         const struct stopping_op *op = &s->ops[k % s->n_ops];
 
-        if (op->is_beside == (k >= s->n_ops))
-            put_answer(&sheet, op);
+        if (op->is_beside != (k >= s->n_ops))
+            continue;
+        put_answer(&sheet, op);
+        put_errors(&sheet, op);
     }
     return sheet_end(&sheet, &(struct sheet_form){.colour = colour}, f, e);
 }
@@ -89,7 +101,7 @@ static void put_op(struct json_out *w, const struct stopping_op *op)
     JSON_PUT(w, "op", op->op);
     JSON_PUT(w, "stopped", op->stop.stopped);
     put_stop(w, op);
-    JSON_MEMBERS(w, op, dur_ns, pct);
+    JSON_MEMBERS(w, op, n_requests, n_errors, dur_ns, pct);
     if (json_out_open(w, "whole_run", op->whole.present)) {
         JSON_MEMBERS(w, &op->whole, bytes_per_s, objects_per_s);
         json_out_end(w);
