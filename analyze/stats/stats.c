@@ -216,6 +216,27 @@ void stats_wilson(double frac, double n, double se, double df, double *lo, doubl
     *hi = frac < 1 ? fmin(middle + half, 1) : 1;
 }
 
+void stats_widen_few(struct stats_ci *ci, const int64_t *errors, const int64_t *n_requests,
+                     size_t n)
+{
+    double ok = 0, all = 0, lo, hi;
+    size_t n_with = 0;
+
+    for (size_t j = 0; j < n; j++) {
+        ok += (double)(n_requests[j] - errors[j]);
+        all += (double)n_requests[j];
+        n_with += n_requests[j] > errors[j];
+    }
+    if (!ci->ok || ok == 0 || ok == all || *stats_too_few(n_with, (uint64_t)ok) == '\0')
+        return;
+    stats_wilson(ok / all, all, 0, INFINITY, &lo, &hi);
+    ci->se = fmax(ci->se, ci->value * sqrt((1 - ok / all) / ok));
+    ci->lo = fmin(ci->lo, ci->value * lo * all / ok);
+    ci->lo90 = fmin(ci->lo90, ci->value * lo * all / ok);
+    ci->hi = fmax(ci->hi, ci->value * hi * all / ok);
+    ci->hi90 = fmax(ci->hi90, ci->value * hi * all / ok);
+}
+
 bool stats_bse_counts(const int64_t *y, const int64_t *n_j, size_t n_segments, size_t least_m,
                       struct stats_bse *out, double *stretches, struct err *e)
 {

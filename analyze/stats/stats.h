@@ -73,6 +73,12 @@ bool stats_mean(double mean, const double *rate, size_t n, int64_t n_requests, s
  * about what it delivered, not one from nothing to all. Without failures nothing changes. */
 void stats_take_failures(double *rate, const int64_t *errors, const int64_t *n_requests, size_t n);
 
+/* Widens the CI of such a rate if too few requests succeeded, or in too few segments: their number
+ * is by chance, too. It then holds the rates that Wilson's interval of the share of successes
+ * allows. */
+void stats_widen_few(struct stats_ci *ci, const int64_t *errors, const int64_t *n_requests,
+                     size_t n);
+
 /* Fills the CI of `frac`, the fraction of failed requests, by stats_bse_counts: errors[j] of the
  * n_requests[j] requests that end in segment j failed. frac NaN: the fraction in the segments.
  * Limits are clipped to [0, 1]. */

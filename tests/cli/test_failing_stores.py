@@ -110,6 +110,20 @@ class FailingStores(Stores):
                         self.assertEqual((answer["value"], answer["hi"]), (1, 1))
                         self.assertAlmostEqual(answer["lo"], .9905, delta=1e-4)
 
+    def test_few_successes(self):
+        """How many there are is by chance, so such a store is not known to reach what it delivered."""
+        for n in 1, 2, 10, 25:
+            for first in 0, 400, 750:
+                rows = run(1, fault=((0, 1), 20, None))
+                rows[first:first + n] = [r._replace(error="", bytes=100_000) for r in rows[first:first + n]]
+                path = self.written("few", rows)
+                answers = self.s3analyze("analyze", "--json", "--slo", f"throughput>{.9 * reached(rows):.0f}B/s", "--slo",
+                                         f"throughput<{1.1 * reached(rows):.0f}B/s", "--slo", "throughput>100MiB/s", path,
+                                         status=1).json()["slo"]["assertions"]
+                self.assertEqual([a["verdict"] for a in answers], ["undecided", "undecided", "missed"], (n, first))
+                line, = self.s3analyze("table", "--no-cache", "--json", path).json()["rows"]
+                self.assertLess(line["throughput"]["lo"], .8 * line["throughput"]["value"])
+
     def test_failing_fast_is_not_faster(self):
         """Half of the requests fail, the others become faster: percentiles are no better, and their gates do not pass."""
         slow = self.runs("slow", took=20)

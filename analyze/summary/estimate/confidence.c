@@ -223,7 +223,10 @@ static bool fill_rate(struct statistics_rate *r, double *rate, const int64_t *n_
     if (!stats_median_segment(rate, n, &r->median, e))
         return false;
     stats_take_failures(rate, n_failed, n_all, n);
-    return stats_mean(mean, rate, n, n_requests, &r->mean, e);
+    if (!stats_mean(mean, rate, n, n_requests, &r->mean, e))
+        return false;
+    stats_widen_few(&r->mean, n_failed, n_all, n);
+    return true;
 }
 
 /* The requests that ended in each segment. */
