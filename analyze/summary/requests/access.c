@@ -15,7 +15,6 @@
 #define MAX_PART_BITS 10
 #define FIRST_OBJECTS 1024 /* objects for which the hash table has room at first */
 #define FEW_OBJECTS   8192 /* up to here the whole hash table stays in the cache */
-#define KNOWN_BITS    14   /* 2^14 places for the hashes of known objects */
 #define PREFETCH      32   /* rows to prefetch ahead */
 #define SLOTS_EACH    4    /* slots of the hash table per object: few lookups need a second one */
 
@@ -48,11 +47,6 @@ static size_t slot_of(const struct object_table *o, uint64_t hash)
     while (o->slot[slot] != 0 && o->v[o->slot[slot] - 1].hash != hash)
         slot = (slot + 1) & o->mask;
     return slot;
-}
-
-static bool object_table_has(const struct object_table *o, uint64_t hash)
-{
-    return o->slot[slot_of(o, hash)] != 0;
 }
 
 static bool object_table_grow(struct object_table *o)
@@ -189,148 +183,19 @@ static void put_pairs(const struct object_table *o, uint64_t *pair)
         pair[i] = o->v[i].first | (uint64_t)o->v[i].last << 32;
 }
 
-/* The search for first and last rows of few objects. Most rows are neither. Once an object is
- * known, the search passes over its later rows, and looks at them again from the end backwards for
- * the last ones. */
-struct few {
-    struct object_table *o;
-    const struct dataset *d;
-    const struct scan *scan;
-    uint64_t *known;   /* hashes, each in one of two places; others are looked up in `o` */
-    bool *passed_over; /* by block: some of its rows were passed over */
-    size_t n_rows;     /* rows with an object */
-};
-
-/* Returns the first of a hash's two places. */
-static inline size_t known_place(uint64_t hash)
-{
-    return (size_t)(spread(hash) >> (64 - KNOWN_BITS)) & ~(size_t)1;
-}
-
-/* Rows that start after the returned time cannot be the first of a known object or, with last,
- * those that start before it the last. */
-static int64_t rows_limit(const struct few *f, bool last)
-{
-    int64_t limit_ns = last ? INT64_MAX : INT64_MIN;
-
-    for (size_t k = 0; k < f->o->n; k++) {
-        const struct object *x = &f->o->v[k];
-        int64_t start_ns = f->scan->t->start[last ? x->last : x->first];
-
-        limit_ns = last ? int64_min(start_ns, limit_ns) : int64_max(start_ns, limit_ns);
-    }
-    return limit_ns;
-}
-
-/* Passes over rows with known objects, from `from` on. Returns the first row with a new object. */
-static size_t pass_over(struct few *f, size_t from, size_t end, const int64_t *edges)
-{
-    const struct table t = *f->scan->t;
-    const uint64_t *known = f->known;
-    size_t i = from, n_rows = 0;
-
-    for (; i < end; i++) {
-        if (bucket_of_row(&t, i, edges, 1) != 0)
-            continue;
-        uint64_t hash = t.object[i];
-        size_t place = known_place(hash);
-        /* One branch instead of two: the CPU cannot predict which of the two places it is. */
-        uint64_t one = known[place] ^ hash, other = known[place + 1] ^ hash;
-        if ((one < other ? one : other) != 0 && !object_table_has(f->o, hash))
-            break;
-        n_rows++;
-    }
-    f->n_rows += n_rows;
-    return i;
-}
-
-/* Looks for first rows in a block. If late (the whole block starts after the first rows of known
- * objects), it begins at the first new object. */
-static bool find_first(struct few *f, size_t block, bool late, const int64_t *edges)
-{
-    const struct table *t = f->scan->t;
-    size_t i = block * BLOCKS_ROWS, end = blocks_end(&f->scan->blocks, block);
-
-    if (late)
-        i = pass_over(f, i, end, edges);
-    f->passed_over[block] = i > block * BLOCKS_ROWS;
-    for (; i < end; i++) {
-        if (bucket_of_row(t, i, edges, 1) != 0)
-            continue;
-        size_t n = f->o->n;
-        f->n_rows++;
-        if (!add_row(f->o, f->d, t, t->object[i], (uint32_t)i))
-            return false;
-        if (f->o->n > n) {
-            uint64_t *known = &f->known[known_place(t->object[i])];
-            known[known[0] != 0] = t->object[i];
-        }
-    }
-    return true;
-}
-
-/* Looks for last rows among the rows that were passed over; none has a new object. */
-static bool find_last(struct few *f, const int64_t *edges)
-{
-    const struct table *t = f->scan->t;
-    int64_t limit_ns = INT64_MIN;
-    size_t n_rows = f->o->n;
-
-    for (size_t b = f->scan->blocks.n; b-- > 0;) {
-        if (!f->passed_over[b] || f->scan->blocks.v[b].max_end_ns < limit_ns)
-            continue;
-        for (size_t i = b * BLOCKS_ROWS, end = blocks_end(&f->scan->blocks, b); i < end; i++)
-            if (bucket_of_row(t, i, edges, 1) == 0 &&
-                !add_row(f->o, f->d, t, t->object[i], (uint32_t)i))
-                return false;
-        n_rows += BLOCKS_ROWS;
-        if (n_rows >= f->o->n) {
-            n_rows = 0;
-            limit_ns = rows_limit(f, true);
-        }
-    }
-    return true;
-}
-
-/* Finds first and last rows. Computing a limit costs a pass over all objects, so it is done only
- * after at least as many rows. */
-static bool find_rows(struct few *f, const int64_t *edges)
-{
-    const struct scan *s = f->scan;
-    int64_t limit_ns = INT64_MAX;
-    size_t n_rows = 0;
-
-    for (size_t b = 0; b < s->blocks.n; b++) {
-        bool late = s->blocks.v[b].min_start_ns > limit_ns;
-        size_t n = f->o->n;
-
-        if (!find_first(f, b, late, edges))
-            return false;
-        if (f->o->n > FEW_OBJECTS)
-            return true;
-        if (late && f->o->n == n)
-            continue;
-        n_rows += BLOCKS_ROWS;
-        limit_ns = INT64_MAX;
-        if (n_rows >= f->o->n) {
-            n_rows = 0;
-            limit_ns = rows_limit(f, false);
-        }
-    }
-    return find_last(f, edges);
-}
-
 /* Finds the rows without partitions, provided that there are few objects (*done). */
 static bool find_few(struct access *a, struct object_table *o, const struct dataset *d,
-                     const struct scan *scan, const int64_t *edges, bool *done, struct err *e)
+                     const struct table *t, const int64_t *edges, bool *done, struct err *e)
 {
-    struct few f = {.o = o, .d = d, .scan = scan};
-    bool ok = mem_cleared(&f.known, (size_t)1 << KNOWN_BITS, e) &&
-              mem_cleared(&f.passed_over, scan->blocks.n, e) &&
-              (find_rows(&f, edges) || mem_none(e));
+    size_t n_rows = 0;
+    bool ok = true;
 
-    free(f.known);
-    free(f.passed_over);
+    for (size_t i = 0; ok && i < t->n && o->n <= FEW_OBJECTS; i++) {
+        if (bucket_of_row(t, i, edges, 1) != 0)
+            continue;
+        n_rows++;
+        ok = add_row(o, d, t, t->object[i], (uint32_t)i) || mem_none(e);
+    }
     *done = ok && o->n <= FEW_OBJECTS;
     if (!*done)
         return ok;
@@ -338,7 +203,7 @@ static bool find_few(struct access *a, struct object_table *o, const struct data
         return false;
     a->n[0] = o->n;
     put_pairs(o, a->pair);
-    a->repeated[0] = a->n[0] < f.n_rows;
+    a->repeated[0] = a->n[0] < n_rows;
     return true;
 }
 
@@ -379,7 +244,7 @@ static bool find_in_partitions(struct access *a, struct object_table *o, const s
     return ok || mem_none(e);
 }
 
-bool access_init(struct access *a, const struct dataset *d, const struct scan *scan,
+bool access_init(struct access *a, const struct dataset *d, const struct table *t,
                  const int64_t *edges, size_t n_buckets, struct err *e)
 {
     *a = (struct access){.n_buckets = n_buckets};
@@ -387,9 +252,9 @@ bool access_init(struct access *a, const struct dataset *d, const struct scan *s
     bool done = false;
     bool ok = object_table_grow(&o) || mem_none(e);
     if (ok && n_buckets == 1)
-        ok = find_few(a, &o, d, scan, edges, &done, e);
+        ok = find_few(a, &o, d, t, edges, &done, e);
     if (ok && !done)
-        ok = find_in_partitions(a, &o, d, scan->t, edges, e);
+        ok = find_in_partitions(a, &o, d, t, edges, e);
     free(o.v);
     free(o.slot);
     return ok;

@@ -19,10 +19,10 @@ struct access {
     bool repeated[ANALYSIS_N_SIZES];    /* some object was accessed more than once */
 };
 
-/* Finds the first and last rows among all successful requests of the scan's table that have a key
+/* Finds the first and last rows among all successful requests of the table that have a key
  * and a size in a bucket. Returns false if out of memory. access_fini may be called in any case.
  * Memory: 12 bytes a row while it runs, then 8 bytes an object. */
-bool access_init(struct access *a, const struct dataset *d, const struct scan *scan,
+bool access_init(struct access *a, const struct dataset *d, const struct table *t,
                  const int64_t *edges, size_t n_buckets, struct err *e);
 void access_fini(struct access *a);
 

@@ -78,7 +78,7 @@ bool requests_access(void *work, struct err *e)
     struct requests_work *w = work;
     struct requests *r = &w->op->requests;
     struct access a;
-    bool ok = access_init(&a, w->s->d, w->rows.scan, all_sizes, 1, e);
+    bool ok = access_init(&a, w->s->d, w->rows.t, all_sizes, 1, e);
 
     if (ok && a.repeated[0]) {
         const int64_t room = (int64_t)a.n[0];
@@ -128,7 +128,7 @@ static bool first_access_by_size(struct requests *r, const struct requests_work 
                                  const int64_t *edges, struct err *e)
 {
     struct access a;
-    bool ok = access_init(&a, w->s->d, w->rows.scan, edges, r->n_sizes, e);
+    bool ok = access_init(&a, w->s->d, w->rows.t, edges, r->n_sizes, e);
 
     for (size_t b = 0; ok && b < r->n_sizes; b++) {
         if (!a.repeated[b])

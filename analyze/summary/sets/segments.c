@@ -45,23 +45,11 @@ static int compare_ranks(const void *a, const void *b, void *ranking)
     return ranks_before(ranking, j, i) - ranks_before(ranking, i, j);
 }
 
-/* Returns the cell of the first or last rank among those listed in `order`. */
-static uint32_t outermost(const struct ranking *r, const uint32_t *order, size_t n, bool last)
-{
-    uint32_t best = order[0];
-    for (size_t i = 1; i < n; i++)
-        if (ranks_before(r, last ? best : order[i], last ? order[i] : best))
-            best = order[i];
-    return best;
-}
-
 /* Returns the cell of rank k < n among those listed in `order`, which is reordered. */
 static uint32_t nth(const struct ranking *r, uint32_t *order, size_t n, size_t k)
 {
     size_t lo = 0, hi = n;
 
-    if (k == 0 || k == n - 1)
-        return outermost(r, order, n, k > 0);
     /* After too many bad pivots the rest is sorted: never quadratic. */
     for (int rounds = 64; rounds > 0 && hi - lo > 8; rounds--) {
         uint32_t pivot = order[lo + (hi - lo) / 2];
