@@ -332,7 +332,7 @@ int64_t jsonpull_count(struct jsonpull *p)
     return p->failed ? 0 : count_of(p, &number);
 }
 
-unsigned __int128 jsonpull_wide(struct jsonpull *p)
+static unsigned __int128 read_wide(struct jsonpull *p)
 {
     unsigned __int128 value = 0;
     struct number number;
@@ -507,23 +507,37 @@ static void read_text(struct jsonpull *p, const struct jsonpull_field *f)
         jsonpull_check(p, mem_text(f->text, p->string, p->e));
 }
 
-int jsonpull_own(struct jsonpull *p, struct jsonpull_field *fields)
+static void read_own(struct jsonpull *p, const struct jsonpull_field *f)
+{
+    if (f->nullable && jsonpull_null(p))
+        return;
+    if (f->n == NULL) {
+        f->read(p, f->to);
+        return;
+    }
+    jsonpull_array(p);
+    for (void *x; jsonpull_item(p) && (x = jsonpull_element(p, f->to, f->n, f->size)) != NULL;)
+        f->read(p, x);
+}
+
+void jsonpull_read(struct jsonpull *p, struct jsonpull_field *fields)
 {
     const char *key;
 
+    jsonpull_object(p);
     while ((key = jsonpull_key(p)) != NULL) {
         struct jsonpull_field *f = fields;
         while (f->key != NULL && strcmp(f->key, key) != 0)
             f++;
         int c = f->seen ? peek_token(p) : 0;
-        if (f->own != 0 && (c == '{' || c == '[' || c == 'n')) {
+        if (f->read != NULL && (c == '{' || c == '[' || c == 'n')) {
             jsonpull_fail(p, "the key is there twice");
-            return 0;
+            return;
         }
         f->seen = true;
-        if (f->own != 0)
-            return f->own;
-        if (f->count != NULL)
+        if (f->read != NULL)
+            read_own(p, f);
+        else if (f->count != NULL)
             *f->count = jsonpull_count(p);
         else if (f->whole != NULL)
             *f->whole = read_whole(p);
@@ -533,18 +547,18 @@ int jsonpull_own(struct jsonpull *p, struct jsonpull_field *fields)
             *f->amount = jsonpull_amount(p);
         else if (f->flag != NULL)
             *f->flag = jsonpull_bool(p);
+        else if (f->wide != NULL)
+            *f->wide = read_wide(p);
         else if (f->text != NULL)
             read_text(p, f);
         else
             jsonpull_skip(p);
     }
-    return 0;
 }
 
 void jsonpull_fields(struct jsonpull *p, struct jsonpull_field *fields)
 {
-    jsonpull_object(p);
-    jsonpull_own(p, fields);
+    jsonpull_read(p, fields);
     jsonpull_need(p, fields);
 }
 

@@ -68,8 +68,6 @@ bool jsonpull_null(struct jsonpull *p);
  * not negative. */
 int64_t jsonpull_count(struct jsonpull *p);
 double jsonpull_amount(struct jsonpull *p);
-/* An integer from 0 to 2^128-1. */
-unsigned __int128 jsonpull_wide(struct jsonpull *p);
 bool jsonpull_bool(struct jsonpull *p);
 /* Returns p->string, valid until the next call. NULL: failed. */
 const char *jsonpull_string(struct jsonpull *p);
@@ -79,9 +77,13 @@ int64_t jsonpull_time(struct jsonpull *p);
 /* Skips the next value, whatever it is; checks its syntax. */
 void jsonpull_skip(struct jsonpull *p);
 
+/* Reads the next value into *to. */
+typedef void jsonpull_reader(struct jsonpull *p, void *to);
+
 /* A key of an object and what to do with its value. Either one pointer says where to store it, or
- * `own` is a number of the caller's choice, and the caller reads the value. If a key is there
- * twice, the last number or string counts; two objects or arrays are an error. */
+ * `read` reads it: into `to`; or, as JSONPULL_EACH says, each item of an array into a new element of
+ * an array (jsonpull_element). If a key is there twice, the last number or string counts; two
+ * objects or arrays are an error. */
 struct jsonpull_field {
     const char *key; /* NULL ends a list */
     int64_t *count, *time;
@@ -90,14 +92,19 @@ struct jsonpull_field {
     bool *flag;
     char **text; /* gets a copy that the caller frees; frees the earlier one. null is allowed if
                     the key is optional */
-    int own;     /* not 0 */
+    unsigned __int128 *wide; /* an integer from 0 to 2^128-1 */
+    jsonpull_reader *read;
+    void *to;
+    size_t *n, size;
+    bool nullable; /* of `read`: null is allowed, and not read */
     bool optional, seen;
 };
+#define JSONPULL_EACH(array, count, reader)                                                        \
+    .read = (reader), .to = &(array), .n = &(count), .size = sizeof *(array)
 
-/* Reads the open object up to a value that the caller reads itself, and returns its `own`. 0: the
- * object is closed, or reading failed. Skips keys that are not listed. */
-int jsonpull_own(struct jsonpull *p, struct jsonpull_field *fields);
-/* Reads a whole object in which no field has `own`, with jsonpull_need at the end. */
+/* Reads an object. Skips keys that are not listed. */
+void jsonpull_read(struct jsonpull *p, struct jsonpull_field *fields);
+/* The same, with jsonpull_need at the end. */
 void jsonpull_fields(struct jsonpull *p, struct jsonpull_field *fields);
 /* Fails if a key that is not optional was missing. */
 void jsonpull_need(struct jsonpull *p, const struct jsonpull_field *fields);

@@ -27,7 +27,8 @@ struct foreign_labels {
 struct foreign_part {
     struct foreign_second *seconds; /* by label */
     size_t n_seconds;
-    double window_bytes, window_objects; /* the file's own sums of the seconds; 0: no series */
+    bool has_window;                     /* the file has a series, and its own sums of it: */
+    double window_bytes, window_objects; /* 0: no series */
     int64_t n_window_errors;             /* requests that started in the window and failed */
     size_t n_client_names;               /* length of the file's separate list of client names */
     char **group_clients;

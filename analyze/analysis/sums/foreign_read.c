@@ -51,70 +51,56 @@ static void sort_names(struct jsonpull *p, void *v, size_t n, size_t size)
 
 /* ---- Throughput ---- */
 
-static void read_second(struct jsonpull *p, struct foreign_second *s)
+static void read_start(struct jsonpull *p, void *label_s)
 {
-    struct jsonpull_field fields[] = {{"start", .own = 1},
+    int64_t ns = jsonpull_time(p);
+
+    if (ns == REQUEST_NO_TIME || ns % NS_PER_S != 0)
+        jsonpull_fail(p, "a second that does not start on a whole second");
+    *(int64_t *)label_s = ns / NS_PER_S;
+}
+
+static void read_second(struct jsonpull *p, void *second)
+{
+    struct foreign_second *s = second;
+    struct jsonpull_field fields[] = {{"start", .read = read_start, .to = &s->label_s},
                                       {"bytes_per_sec", .amount = &s->bytes_per_s},
                                       {"obj_per_sec", .amount = &s->objects_per_s},
                                       {"errors", .count = &s->n_errors, .optional = true},
                                       {0}};
 
-    jsonpull_object(p);
-    while (jsonpull_own(p, fields) != 0) {
-        int64_t ns = jsonpull_time(p);
-        if (ns == REQUEST_NO_TIME || ns % NS_PER_S != 0)
-            jsonpull_fail(p, "a second that does not start on a whole second");
-        s->label_s = ns / NS_PER_S;
-    }
-    jsonpull_need(p, fields);
+    jsonpull_fields(p, fields);
 }
 
-static void read_segments(struct jsonpull *p, struct foreign_part *x)
+static void read_segmented(struct jsonpull *p, void *part)
 {
-    struct foreign_second *s;
+    struct foreign_part *x = part;
+    int64_t ms = 1000;
+    struct jsonpull_field fields[] = {
+        {"segment_duration_millis", .count = &ms},
+        {"segments", JSONPULL_EACH(x->seconds, x->n_seconds, read_second), .nullable = true},
+        {0}};
 
-    if (jsonpull_null(p))
-        return;
-    jsonpull_array(p);
-    while ((s = JSONPULL_NEXT(p, &x->seconds, &x->n_seconds)) != NULL)
-        read_second(p, s);
+    jsonpull_fields(p, fields);
+    x->has_window = true;
+    if (ms != 1000)
+        jsonpull_fail(p, "%lld: seconds (1000) are expected", (long long)ms);
     if (sort(x->seconds, x->n_seconds, sizeof *x->seconds, by_label) != NULL)
         jsonpull_fail(p, "the same second twice");
 }
 
-static void read_segmented(struct jsonpull *p, struct foreign_part *x)
+static void read_throughput(struct jsonpull *p, void *part)
 {
-    enum { LENGTH = 1, SEGMENTS };
+    struct foreign_part *x = part;
     struct jsonpull_field fields[] = {
-        {"segment_duration_millis", .own = LENGTH}, {"segments", .own = SEGMENTS}, {0}};
+        {"bytes", .amount = &x->window_bytes},
+        {"objects", .amount = &x->window_objects},
+        {"errors", .count = &x->n_window_errors, .optional = true},
+        {"segmented", .read = read_segmented, .to = x, .nullable = true, .optional = true},
+        {0}};
 
-    jsonpull_object(p);
-    for (int own; (own = jsonpull_own(p, fields)) != 0;) {
-        int64_t ms = own == LENGTH ? jsonpull_count(p) : 1000;
-        if (ms != 1000)
-            jsonpull_fail(p, "%lld: seconds (1000) are expected", (long long)ms);
-        if (own == SEGMENTS)
-            read_segments(p, x);
-    }
-    jsonpull_need(p, fields);
-}
-
-static void read_throughput(struct jsonpull *p, struct foreign_part *x)
-{
-    bool has_series = false;
-    struct jsonpull_field fields[] = {{"bytes", .amount = &x->window_bytes},
-                                      {"objects", .amount = &x->window_objects},
-                                      {"errors", .count = &x->n_window_errors, .optional = true},
-                                      {"segmented", .own = 1, .optional = true},
-                                      {0}};
-
-    jsonpull_object(p);
-    while (jsonpull_own(p, fields) != 0)
-        if (!jsonpull_null(p)) {
-            read_segmented(p, x);
-            has_series = true;
-        }
-    if (has_series)
+    jsonpull_read(p, fields);
+    if (x->has_window)
         jsonpull_need(p, fields);
 }
 
@@ -139,11 +125,11 @@ static void read_party(struct jsonpull *p, struct sums_part *party)
     }
 }
 
-static void read_parties(struct jsonpull *p, struct sums_parts *to)
+static void read_parties(struct jsonpull *p, void *parts)
 {
+    struct sums_parts *to = parts;
     const char *key;
-    if (jsonpull_null(p))
-        return;
+
     jsonpull_object(p);
     while ((key = jsonpull_key(p)) != NULL) {
         struct sums_part *party = JSONPULL_MORE(p, &to->v, &to->n);
@@ -155,8 +141,9 @@ static void read_parties(struct jsonpull *p, struct sums_parts *to)
 
 /* ---- Groups ---- */
 
-static void read_ttfb(struct jsonpull *p, struct request_group *g)
+static void read_ttfb(struct jsonpull *p, void *group)
 {
+    struct request_group *g = group;
     struct jsonpull_field fields[] = {{"average_millis", .amount = &g->ttfb_mean_ms},
                                       {"fastest_millis", .amount = &g->ttfb_min_ms},
                                       {"slowest_millis", .amount = &g->ttfb_max_ms},
@@ -165,39 +152,54 @@ static void read_ttfb(struct jsonpull *p, struct request_group *g)
                                       {"p99_millis", .amount = &g->ttfb_p99_ms},
                                       {0}};
 
-    if (jsonpull_null(p))
-        return;
     jsonpull_fields(p, fields);
     g->has_ttfb = true;
 }
 
-/* Reads a group of requests of one size. False: the group is marked as skipped. */
-static bool read_single(struct jsonpull *p, struct request_group *g)
-{
-    bool skipped = false;
-    struct jsonpull_field fields[] = {{"dur_avg_millis", .amount = &g->mean_ms},
-                                      {"std_dev_millis", .amount = &g->stddev_ms},
-                                      {"fastest_millis", .amount = &g->min_ms},
-                                      {"slowest_millis", .amount = &g->max_ms},
-                                      {"dur_median_millis", .amount = &g->p50_ms},
-                                      {"dur_90_millis", .amount = &g->p90_ms},
-                                      {"dur_99_millis", .amount = &g->p99_ms},
-                                      {"requests", .count = &g->n_requests},
-                                      {"obj_size", .count = &g->object_bytes},
-                                      {"skipped", .flag = &skipped, .optional = true},
-                                      {"first_byte", .own = 1, .optional = true},
-                                      {0}};
+/* What a group is while it is read: of which kinds it has requests, and whether it has any. */
+struct group {
+    struct request_group *g;
+    int n_kinds;
+    bool is_full;
+};
 
-    jsonpull_object(p);
-    while (jsonpull_own(p, fields) != 0)
-        read_ttfb(p, g);
-    if (!skipped)
+/* Reads the requests of a group, all of which have to be there unless it is marked as skipped. */
+static void read_kind(struct jsonpull *p, struct group *x, struct jsonpull_field *fields,
+                      const bool *skipped)
+{
+    jsonpull_read(p, fields);
+    if (!*skipped)
         jsonpull_need(p, fields);
-    return !skipped;
+    x->is_full = !*skipped;
+    x->n_kinds++;
 }
 
-static void read_class(struct jsonpull *p, struct request_class *c)
+/* Reads requests of one size. */
+static void read_single(struct jsonpull *p, void *group)
 {
+    struct group *x = group;
+    struct request_group *g = x->g;
+    bool skipped = false;
+    struct jsonpull_field fields[] = {
+        {"dur_avg_millis", .amount = &g->mean_ms},
+        {"std_dev_millis", .amount = &g->stddev_ms},
+        {"fastest_millis", .amount = &g->min_ms},
+        {"slowest_millis", .amount = &g->max_ms},
+        {"dur_median_millis", .amount = &g->p50_ms},
+        {"dur_90_millis", .amount = &g->p90_ms},
+        {"dur_99_millis", .amount = &g->p99_ms},
+        {"requests", .count = &g->n_requests},
+        {"obj_size", .count = &g->object_bytes},
+        {"skipped", .flag = &skipped, .optional = true},
+        {"first_byte", .read = read_ttfb, .to = g, .nullable = true, .optional = true},
+        {0}};
+
+    read_kind(p, x, fields, &skipped);
+}
+
+static void read_class(struct jsonpull *p, void *class)
+{
+    struct request_class *c = class;
     struct jsonpull_field fields[] = {{"min_size", .count = &c->min_bytes},
                                       {"max_size", .count = &c->max_bytes},
                                       {"requests", .count = &c->n_requests},
@@ -209,57 +211,36 @@ static void read_class(struct jsonpull *p, struct request_class *c)
     jsonpull_fields(p, fields);
 }
 
-static void read_classes(struct jsonpull *p, struct request_group *g)
+static void read_multi(struct jsonpull *p, void *group)
 {
-    struct request_class *c;
-
-    if (jsonpull_null(p))
-        return;
-    jsonpull_array(p);
-    while ((c = JSONPULL_NEXT(p, &g->classes, &g->n_classes)) != NULL)
-        read_class(p, c);
-}
-
-static bool read_multi(struct jsonpull *p, struct request_group *g)
-{
+    struct group *x = group;
+    struct request_group *g = x->g;
     bool skipped = false;
-    struct jsonpull_field fields[] = {{"requests", .count = &g->n_requests},
-                                      {"by_size", .own = 1},
-                                      {"skipped", .flag = &skipped, .optional = true},
-                                      {0}};
+    struct jsonpull_field fields[] = {
+        {"requests", .count = &g->n_requests},
+        {"by_size", JSONPULL_EACH(g->classes, g->n_classes, read_class), .nullable = true},
+        {"skipped", .flag = &skipped, .optional = true},
+        {0}};
 
     g->is_multi = true;
-    jsonpull_object(p);
-    while (jsonpull_own(p, fields) != 0)
-        read_classes(p, g);
-    if (!skipped)
-        jsonpull_need(p, fields);
-    return !skipped;
+    read_kind(p, x, fields, &skipped);
 }
 
 /* Reads a group. False: it is empty (no request in its ten seconds), or reading failed. */
 static bool read_group(struct jsonpull *p, struct request_group *g)
 {
-    enum { SINGLE = 1, MULTI };
-    struct jsonpull_field fields[] = {{"start_time", .time = &g->start_ns},
-                                      {"single_sized_requests", .own = SINGLE, .optional = true},
-                                      {"multi_sized_requests", .own = MULTI, .optional = true},
-                                      {0}};
-    bool is_full = false;
-    int n_kinds = 0;
+    struct group x = {.g = g};
+    struct jsonpull_field fields[] = {
+        {"start_time", .time = &g->start_ns},
+        {"single_sized_requests", .read = read_single, .to = &x, .nullable = true, .optional = true},
+        {"multi_sized_requests", .read = read_multi, .to = &x, .nullable = true, .optional = true},
+        {0}};
 
-    jsonpull_object(p);
-    for (int own; (own = jsonpull_own(p, fields)) != 0;) {
-        if (jsonpull_null(p))
-            continue;
-        n_kinds++;
-        is_full = own == SINGLE ? read_single(p, g) : read_multi(p, g);
-    }
-    jsonpull_need(p, fields);
-    if (n_kinds != 1)
+    jsonpull_fields(p, fields);
+    if (x.n_kinds != 1)
         jsonpull_fail(p, "a group with %s of requests",
-                      n_kinds == 0 ? "no kind" : "more than one kind");
-    return is_full && g->n_requests > 0 && !p->failed;
+                      x.n_kinds == 0 ? "no kind" : "more than one kind");
+    return x.is_full && g->n_requests > 0 && !p->failed;
 }
 
 static void read_groups_of(struct jsonpull *p, struct foreign_part *x)
@@ -279,11 +260,11 @@ static void read_groups_of(struct jsonpull *p, struct foreign_part *x)
     }
 }
 
-static void read_groups(struct jsonpull *p, struct foreign_part *x)
+static void read_groups(struct jsonpull *p, void *part)
 {
+    struct foreign_part *x = part;
     const char *key;
-    if (jsonpull_null(p))
-        return;
+
     jsonpull_object(p);
     while ((key = jsonpull_key(p)) != NULL) {
         char **client = JSONPULL_MORE(p, &x->group_clients, &x->n_group_clients);
@@ -295,13 +276,12 @@ static void read_groups(struct jsonpull *p, struct foreign_part *x)
 /* ---- Entries ---- */
 
 /* The file has the first messages, but neither times nor hosts of these requests. */
-static void read_errors(struct jsonpull *p, struct sums_op *op)
+static void read_errors(struct jsonpull *p, void *sums_op)
 {
+    struct sums_op *op = sums_op;
     char message[ERRNORM_MAX_BYTES + 1];
     const struct slice no_key = {"", 0};
 
-    if (jsonpull_null(p))
-        return;
     jsonpull_array(p);
     while (jsonpull_item(p)) {
         const char *said = jsonpull_string(p);
@@ -317,16 +297,12 @@ static void read_errors(struct jsonpull *p, struct sums_op *op)
     }
 }
 
-/* Reads an array of names and returns how many there are. */
-static size_t read_names(struct jsonpull *p)
+/* Counts an array of names. */
+static void count_names(struct jsonpull *p, void *n)
 {
-    size_t n = 0;
-    if (jsonpull_null(p))
-        return 0;
     jsonpull_array(p);
-    for (; jsonpull_item(p); n++)
+    for (*(size_t *)n = 0; jsonpull_item(p); ++*(size_t *)n)
         jsonpull_string(p);
-    return n;
 }
 
 static void check_entry(struct jsonpull *p, const struct sums_part *x)
@@ -340,49 +316,36 @@ static void check_entry(struct jsonpull *p, const struct sums_part *x)
                       (long long)x->n_requests);
 }
 
+/* A value that may be absent, or null. */
+#define OPTIONAL(reader, into) .read = (reader), .to = (into), .nullable = true, .optional = true
+
 /* is_whole: read parties, groups and errors, too. */
 static void read_entry(struct jsonpull *p, struct sums_op *op, const char *name, bool is_whole)
 {
-    struct sums_part *x = &op->all;
-    enum { THROUGHPUT = 1, HOSTS, CLIENTS, GROUPS, ERRORS, HOST_NAMES, CLIENT_NAMES };
-    struct jsonpull_field fields[] = {{"total_requests", .count = &x->n_requests},
-                                      {"total_errors", .count = &x->n_errors},
-                                      {"total_bytes", .count = &x->n_bytes},
-                                      {"total_objects", .count = &x->n_objects},
-                                      {"concurrency", .count = &op->n_threads},
-                                      {"start_time", .time = &x->start_ns},
-                                      {"end_time", .time = &x->end_ns},
-                                      {"throughput", .own = THROUGHPUT},
-                                      {"throughput_by_host", .own = HOSTS, .optional = true},
-                                      {"throughput_by_client", .own = CLIENTS, .optional = true},
-                                      {"requests_by_client", .own = GROUPS, .optional = true},
-                                      {"first_errors", .own = ERRORS, .optional = true},
-                                      {"hosts", .own = HOST_NAMES, .optional = true},
-                                      {"clients", .own = CLIENT_NAMES, .optional = true},
-                                      {0}};
-
     if (!jsonpull_check(p, mem_text(&op->op, name, p->e) && mem_cleared(&op->foreign, 1, p->e)))
         return;
-    jsonpull_object(p);
-    for (int own; (own = jsonpull_own(p, fields)) != 0;) {
-        if (own == THROUGHPUT)
-            read_throughput(p, op->foreign);
-        else if (own == HOSTS && is_whole)
-            read_parties(p, &op->hosts);
-        else if (own == CLIENTS && is_whole)
-            read_parties(p, &op->clients);
-        else if (own == GROUPS && is_whole)
-            read_groups(p, op->foreign);
-        else if (own == ERRORS && is_whole)
-            read_errors(p, op);
-        else if (own == HOST_NAMES)
-            read_names(p);
-        else if (own == CLIENT_NAMES)
-            op->foreign->n_client_names = read_names(p);
-        else
-            jsonpull_skip(p);
-    }
-    jsonpull_need(p, fields);
+    struct sums_part *x = &op->all;
+    size_t n_hosts;
+    struct jsonpull_field fields[] = {
+        {"total_requests", .count = &x->n_requests},
+        {"total_errors", .count = &x->n_errors},
+        {"total_bytes", .count = &x->n_bytes},
+        {"total_objects", .count = &x->n_objects},
+        {"concurrency", .count = &op->n_threads},
+        {"start_time", .time = &x->start_ns},
+        {"end_time", .time = &x->end_ns},
+        {"throughput", .read = read_throughput, .to = op->foreign},
+        {"hosts", OPTIONAL(count_names, &n_hosts)},
+        {"clients", OPTIONAL(count_names, &op->foreign->n_client_names)},
+        {"throughput_by_host", OPTIONAL(read_parties, &op->hosts)},
+        {"throughput_by_client", OPTIONAL(read_parties, &op->clients)},
+        {"requests_by_client", OPTIONAL(read_groups, op->foreign)},
+        {"first_errors", OPTIONAL(read_errors, op)},
+        {0}};
+
+    if (!is_whole)
+        fields[10] = (struct jsonpull_field){0};
+    jsonpull_fields(p, fields);
     check_entry(p, x);
 }
 
@@ -402,8 +365,7 @@ static bool is_op(const char *s)
 static void read_entries(struct jsonpull *p, struct sums_op **v, size_t *n, bool are_ops)
 {
     const char *key;
-    if (!are_ops && jsonpull_null(p))
-        return;
+
     jsonpull_object(p);
     while ((key = jsonpull_key(p)) != NULL) {
         if (are_ops && !is_op(key))
@@ -417,41 +379,55 @@ static void read_entries(struct jsonpull *p, struct sums_op **v, size_t *n, bool
 
 /* ---- The file ---- */
 
-static void read_version(struct jsonpull *p)
+static void read_version(struct jsonpull *p, void *unused)
 {
     double v = jsonpull_amount(p);
+
+    (void)unused;
     if (!p->failed && v != FORMAT_VERSION)
         jsonpull_fail(p, "%.15g: an aggregate of a version that is not known (%d is)", v,
                       FORMAT_VERSION);
 }
 
+static void read_total(struct jsonpull *p, void *total)
+{
+    read_entry(p, total, "", true);
+}
+
+static void read_ops(struct jsonpull *p, void *sums)
+{
+    struct sums *s = sums;
+
+    read_entries(p, &s->ops, &s->n_ops, true);
+}
+
+static void read_hosts(struct jsonpull *p, void *foreign)
+{
+    struct foreign *f = foreign;
+
+    read_entries(p, &f->hosts, &f->n_hosts, false);
+}
+
+static void read_clients(struct jsonpull *p, void *foreign)
+{
+    struct foreign *f = foreign;
+
+    read_entries(p, &f->clients, &f->n_clients, false);
+}
+
 static bool read_file(struct jsonpull *p, struct sums *s, bool *has_version)
 {
     struct foreign *f = s->foreign;
-    enum { VERSION = 1, TOTAL, OPS, HOSTS, CLIENTS };
-    struct jsonpull_field fields[] = {{"v", .own = VERSION},
+    struct jsonpull_field fields[] = {{"v", .read = read_version},
                                       {"commandline", .text = &f->command},
-                                      {"total", .own = TOTAL},
-                                      {"by_op_type", .own = OPS},
-                                      {"by_host", .own = HOSTS, .optional = true},
-                                      {"by_client", .own = CLIENTS, .optional = true},
+                                      {"total", .read = read_total, .to = &f->all},
+                                      {"by_op_type", .read = read_ops, .to = s},
+                                      {"by_host", OPTIONAL(read_hosts, f)},
+                                      {"by_client", OPTIONAL(read_clients, f)},
                                       {"warp_version", .text = &f->version, .optional = true},
                                       {0}};
 
-    jsonpull_object(p);
-    for (int own; (own = jsonpull_own(p, fields)) != 0;) {
-        if (own == VERSION) {
-            read_version(p);
-        } else if (own == TOTAL) {
-            read_entry(p, &f->all, "", true);
-        } else if (own == OPS) {
-            read_entries(p, &s->ops, &s->n_ops, true);
-        } else if (own == HOSTS) {
-            read_entries(p, &f->hosts, &f->n_hosts, false);
-        } else {
-            read_entries(p, &f->clients, &f->n_clients, false);
-        }
-    }
+    jsonpull_read(p, fields);
     *has_version = fields[0].seen;
     jsonpull_need(p, fields);
     return jsonpull_end(p);
