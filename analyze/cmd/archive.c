@@ -4,7 +4,6 @@
 #include "analyze/cmd/options.h"
 #include "analyze/cmd/sides.h"
 #include "analyze/read/aggpipe.h"
-#include "analyze/render/report/words.h"
 #include "analyze/write/outfile.h"
 
 #include <stdlib.h>

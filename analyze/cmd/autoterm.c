@@ -2,7 +2,7 @@
 #include "analyze/cmd/commands.h"
 #include "analyze/cmd/options.h"
 #include "analyze/cmd/output.h"
-#include "analyze/render/report/stopping.h"
+#include "analyze/render/report/run.h"
 #include "analyze/write/outfile.h"
 
 struct autoterm_given {

@@ -33,7 +33,7 @@ struct output_page {
 };
 
 /* Calls `write` to write the page, unless there is none. `write` gets how requests were chosen and
- * cut (words.h) and the command line. False: *e says why. */
+ * cut (load_words) and the command line. False: *e says why. */
 typedef bool output_page_writer(const void *ctx, const char *words, const char *command, FILE *f,
                                 struct err *e);
 bool output_page(const struct output_page *o, output_page_writer *write, const void *ctx,
@@ -67,6 +67,10 @@ bool output_parse_path(const char *text, void *field, struct err *e);
 
 /* Writes a blank, and a text as one word of a shell. */
 void output_word(FILE *f, const char *text);
+
+/* Returns "operations GET, PUT; without the first 3s of each operation": the options that choose
+ * requests and cut time; "" if all are as by default. The caller frees it. NULL: out of memory. */
+char *load_words(const struct load_filter *filter, const struct load_analysis *analysis);
 
 /* Returns the form of a text that is written to `f`. */
 struct sheet_form output_form(const struct output_options *o, FILE *f);

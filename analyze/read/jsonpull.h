@@ -81,8 +81,8 @@ void jsonpull_skip(struct jsonpull *p);
 typedef void jsonpull_reader(struct jsonpull *p, void *to);
 
 /* A key of an object and what to do with its value. Either one pointer says where to store it, or
- * `read` reads it: into `to`; or, as JSONPULL_EACH says, each item of an array into a new element of
- * an array (jsonpull_element). If a key is there twice, the last number or string counts; two
+ * `read` reads it: into `to`; or, as JSONPULL_EACH says, each item of an array into a new element
+ * of an array (jsonpull_element). If a key is there twice, the last number or string counts; two
  * objects or arrays are an error. */
 struct jsonpull_field {
     const char *key; /* NULL ends a list */

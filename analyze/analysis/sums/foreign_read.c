@@ -232,7 +232,8 @@ static bool read_group(struct jsonpull *p, struct request_group *g)
     struct group x = {.g = g};
     struct jsonpull_field fields[] = {
         {"start_time", .time = &g->start_ns},
-        {"single_sized_requests", .read = read_single, .to = &x, .nullable = true, .optional = true},
+        {"single_sized_requests", .read = read_single, .to = &x, .nullable = true,
+         .optional = true},
         {"multi_sized_requests", .read = read_multi, .to = &x, .nullable = true, .optional = true},
         {0}};
 

@@ -15,7 +15,7 @@
 /* A file being read. */
 struct reader {
     struct jsonpull j; /* first: readers of values get a pointer to it */
-    size_t n_seconds; /* over all parts so far */
+    size_t n_seconds;  /* over all parts so far */
 };
 
 /* ---- Values ---- */
@@ -58,7 +58,8 @@ static void read_counts(struct jsonpull *j, void *values)
     }
 }
 
-static void check_values(struct jsonpull *j, struct sums_values *v, size_t n_buckets, size_t n_counts)
+static void check_values(struct jsonpull *j, struct sums_values *v, size_t n_buckets,
+                         size_t n_counts)
 {
     const struct moments *m = &v->moments;
     __int128 n = 0;
@@ -398,9 +399,9 @@ static void check_op(struct jsonpull *j, struct sums_op *op)
     check_part(j, &op->all, true);
     int64_t n_ok = op->all.n_requests - op->all.n_errors;
     if (!j->failed && (op->n_threads < 1 || op->n_threads > op->all.n_requests ||
-                         (n_ok > 0 && (op->min_bytes > op->max_bytes ||
-                                       (__int128)n_ok * op->min_bytes > op->all.n_bytes ||
-                                       (__int128)n_ok * op->max_bytes < op->all.n_bytes))))
+                       (n_ok > 0 && (op->min_bytes > op->max_bytes ||
+                                     (__int128)n_ok * op->min_bytes > op->all.n_bytes ||
+                                     (__int128)n_ok * op->max_bytes < op->all.n_bytes))))
         jsonpull_fail(j, "more threads than requests, or sizes that do not fit the bytes");
     check_range(j, &op->range, op->all.start_ns, op->all.end_ns);
     if (j->failed)

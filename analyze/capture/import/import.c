@@ -1,6 +1,5 @@
 #include "analyze/capture/import/import_internal.h"
 
-#include "analyze/capture/import/workers.h"
 #include "analyze/capture/stream/reorder.h"
 #include "analyze/data/recorded.h"
 #include "libcommon/int64.h"
@@ -8,6 +7,7 @@
 #include "libcommon/version.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 #define MAX_BYTES ((size_t)64 << 20) /* of rows in memory */
 
@@ -42,6 +42,83 @@ const char *const import_left_names[N_IMPORT_LEFT] = {
     [IMPORT_NO_STATUS] = "without a status: whether they failed is not known",
     [IMPORT_TWICE] = "that are in the recording twice",
 };
+
+/* ---- Threads ----
+ *
+ * As few threads as the times of the requests allow: greedy colouring of intervals, which is
+ * optimal for requests in order of start. Each request gets the thread that has been free for
+ * longest.
+ *
+ * If starts are known only to a resolution, a request may have begun up to that much later. So it
+ * may get a thread that is free by then, and is placed after that thread's last request. */
+
+struct worker {
+    int64_t free_ns; /* the end of its last request */
+    uint32_t thread;
+};
+
+/* A heap of workers: v[0] is the first to be free; of several, the one with the lowest number.
+ * Starts zeroed. */
+struct workers {
+    struct worker *v;
+    size_t n, cap;
+};
+
+static bool is_before(const struct worker *a, const struct worker *b)
+{
+    return a->free_ns != b->free_ns ? a->free_ns < b->free_ns : a->thread < b->thread;
+}
+
+/* Puts x in place of the first worker. */
+static void replace_first(struct workers *w, struct worker x)
+{
+    size_t i = 0;
+
+    for (;;) {
+        size_t k = 2 * i + 1;
+
+        k += k + 1 < w->n && is_before(&w->v[k + 1], &w->v[k]);
+        if (k >= w->n || !is_before(&w->v[k], &x))
+            break;
+        w->v[i] = w->v[k];
+        i = k;
+    }
+    w->v[i] = x;
+}
+
+static bool add(struct workers *w, struct worker x, struct err *e)
+{
+    if (!mem_fit(&w->v, &w->cap, w->n + 1, e))
+        return false;
+    size_t i = w->n++;
+    for (; i > 0 && is_before(&x, &w->v[(i - 1) / 2]); i = (i - 1) / 2)
+        w->v[i] = w->v[(i - 1) / 2];
+    w->v[i] = x;
+    return true;
+}
+
+/* Assigns a thread to a request; starts ascend. *start_ns becomes the time where it is placed, at
+ * most resolution_ns later. False: out of memory, or more than 2^32 threads. */
+static bool workers_take(struct workers *w, int64_t *start_ns, int64_t duration_ns,
+                         int64_t resolution_ns, uint32_t *thread, struct err *e)
+{
+    if (w->n == 0 || w->v[0].free_ns - resolution_ns > *start_ns) {
+        if (w->n > UINT32_MAX)
+            return err_set(e, "more than 4294967296 requests at a time");
+        *thread = (uint32_t)w->n;
+        return add(w, (struct worker){*start_ns + duration_ns, *thread}, e);
+    }
+    *thread = w->v[0].thread;
+    *start_ns = int64_max(*start_ns, w->v[0].free_ns);
+    replace_first(w, (struct worker){*start_ns + duration_ns, *thread});
+    return true;
+}
+
+static void workers_fini(struct workers *w)
+{
+    free(w->v);
+    *w = (struct workers){0};
+}
 
 /* ---- Reading ---- */
 

@@ -4,6 +4,7 @@
 #ifndef S3_ANALYZE_RENDER_REPORT_RUN_H
 #define S3_ANALYZE_RENDER_REPORT_RUN_H
 
+#include "analyze/analysis/run/stopping.h"
 #include "analyze/render/report/figures.h"
 #include "analyze/summary/estimate/confidence.h"
 #include "analyze/summary/model/model.h"
@@ -67,6 +68,12 @@ void run_sheet_clients(struct sheet *s, const struct operation *op, bool has_dat
 /* Confidence intervals of an operation, the warm-up that --steady left out, and what --co-interval
  * asked for. Nothing if it has no statistics. */
 void run_sheet_statistics(struct sheet *s, const struct operation *op);
+
+/* ---- The replay of autoterm, schema s3analyze/autoterm/1 ---- */
+
+/* False: out of memory. Write errors stay in `f` for whoever closes it. */
+bool stopping_report_text(const struct stopping *s, bool colour, FILE *f, struct err *e);
+bool stopping_report_json(const struct stopping *s, FILE *f, struct err *e);
 
 /* ---- Time series ---- */
 

@@ -1,4 +1,4 @@
-#include "analyze/render/report/stopping.h"
+#include "analyze/render/report/run.h"
 
 #include "analyze/render/report/figures.h"
 #include "analyze/write/json.h"
