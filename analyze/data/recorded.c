@@ -8,6 +8,7 @@
 #include "libcommon/slice.h"
 #include "libcommon/units.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -231,8 +232,31 @@ bool recorded_take(struct recorded *r, const struct lineset *said, struct err *e
 
 /* ---- Notes ---- */
 
-/* Writes the notes about some or all of the runs, and returns how many. */
-static size_t notes_of_runs(const struct recorded *r, struct recorded_note *notes)
+/* The notes so far. */
+struct list {
+    struct recorded_note *v;
+    size_t n;
+};
+
+#define FIGURES(...) ((struct recorded_figure[RECORDED_MAX_FIGURES]){__VA_ARGS__})
+
+static struct recorded_note *__attribute__((format(printf, 5, 6)))
+put(struct list *l, const char *code, bool is_problem, const struct recorded_figure *figures,
+    const char *fmt, ...)
+{
+    struct recorded_note *to = &l->v[l->n++];
+    va_list args;
+
+    *to = (struct recorded_note){.code = code, .is_problem = is_problem};
+    memcpy(to->figures, figures, sizeof to->figures);
+    va_start(args, fmt);
+    vsnprintf(to->message, sizeof to->message, fmt, args);
+    va_end(args);
+    return to;
+}
+
+/* Puts the notes about some or all of the runs. */
+static void put_runs(struct list *l, const struct recorded *r)
 {
     const struct {
         const char *code, *figure;
@@ -253,120 +277,37 @@ static size_t notes_of_runs(const struct recorded *r, struct recorded_note *note
          "The run was interrupted: a signal ended it before its time",
          "were interrupted: a signal ended them before their time", ""},
     };
-    size_t n = 0;
 
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        if (kinds[i].n == 0)
-            continue;
-        struct recorded_note *to = &notes[n++];
-        *to = (struct recorded_note){
-            .code = kinds[i].code,
-            .is_problem = kinds[i].is_problem,
-            .figures = {{kinds[i].figure, (double)kinds[i].n}, {"n_runs", (double)r->n_runs}}};
-        if (r->n_runs == 1)
-            snprintf(to->message, sizeof to->message, "%s%s", kinds[i].one, kinds[i].cause);
-        else
-            snprintf(to->message, sizeof to->message, "%s of %s runs %s%s",
-                     units_count((int64_t)kinds[i].n).s, units_count((int64_t)r->n_runs).s,
-                     kinds[i].several, kinds[i].cause);
+        const struct recorded_figure *figures =
+            FIGURES({kinds[i].figure, (double)kinds[i].n}, {"n_runs", (double)r->n_runs});
+
+        if (kinds[i].n > 0 && r->n_runs == 1)
+            put(l, kinds[i].code, kinds[i].is_problem, figures, "%s%s", kinds[i].one,
+                kinds[i].cause);
+        else if (kinds[i].n > 0)
+            put(l, kinds[i].code, kinds[i].is_problem, figures, "%s of %s runs %s%s",
+                units_count((int64_t)kinds[i].n).s, units_count((int64_t)r->n_runs).s,
+                kinds[i].several, kinds[i].cause);
     }
-    return n;
 }
 
-static struct recorded_note generator_bound(const struct recorded *r)
+static void put_imports(struct list *l, const struct recorded_imports *m)
 {
-    struct recorded_note note = {.code = "generator-bound",
-                                 .is_problem = true,
-                                 .figures = {{"max_thread_cpu_pct", r->max_thread_cpu_pct}}};
-    snprintf(note.message, sizeof note.message,
-             "A thread of s3load was busy for %.0f %% of the time: the figures are those of the "
-             "load generator, not of the server",
-             r->max_thread_cpu_pct);
-    return note;
-}
-
-static struct recorded_note not_begun(const struct recorded *r)
-{
-    int64_t n_due = int64_add_clamped(r->n_requests, r->n_not_begun);
-    struct recorded_note note = {
-        .code = "not-begun",
-        .is_problem = r->n_not_begun >= NOT_BEGUN_PROBLEM * (double)n_due,
-        .figures = {{"n_not_begun", (double)r->n_not_begun}, {"n_due", (double)n_due}}};
-
-    snprintf(note.message, sizeof note.message,
-             "%s of %s due requests were never begun: response times leave them out",
-             units_count(r->n_not_begun).s, units_count(n_due).s);
-    return note;
-}
-
-static struct recorded_note resent(const struct recorded *r)
-{
-    struct recorded_note note = {.code = "resent", .figures = {{"n_resent", (double)r->n_resent}}};
-    snprintf(note.message, sizeof note.message,
-             "s3load sent %s twice, as the server had closed the kept connection without an "
-             "answer: durations count from the first time on",
-             units_counted(r->n_resent, "request").s);
-    return note;
-}
-
-static struct recorded_note reconnects(const struct recorded *r)
-{
-    struct recorded_note note = {
-        .code = "reconnects",
-        .figures = {{"n_connects", (double)r->n_connects}, {"n_requests", (double)r->n_requests}}};
-    snprintf(note.message, sizeof note.message,
-             "s3load connected %s times for %s requests: connections were not kept, and durations "
-             "hold the time to connect",
-             units_count(r->n_connects).s, units_count(r->n_requests).s);
-    return note;
-}
-
-static struct recorded_note clock_step(const struct recorded *r)
-{
-    struct recorded_note note = {.code = "clock-step",
-                                 .is_problem = llabs(r->clock_change_ns) >= REFUSED_NS,
-                                 .figures = {{"clock_change_ns", (double)r->clock_change_ns}}};
-    snprintf(note.message, sizeof note.message,
-             "The clock of s3load's machine was set %s by %s during the run, or it slept%s",
-             r->clock_change_ns < 0 ? "back" : "forward",
-             units_duration(llabs(r->clock_change_ns)).s,
-             note.is_problem ? ": servers refuse what is signed with such a clock" : "");
-    return note;
-}
-
-static struct recorded_note stopped(const struct recorded_stop *stop)
-{
-    struct recorded_note note = {
-        .code = "stopped", .when = *stop, .figures = {{"length_ns", (double)stop->length_ns}}};
-    snprintf(note.message, sizeof note.message,
-             "s3load itself was stopped for %s from %.*s, or got no CPU: it sent and read nothing",
-             units_duration(stop->length_ns).s, 10, rfc3339_format(stop->start_ns).s + 11);
-    return note;
-}
-
-static struct recorded_note imported(const struct recorded_imports *m)
-{
-    struct recorded_note note = {.code = "imported",
-                                 .figures = {{"start_resolution_ns", (double)m->start_ns},
-                                             {"duration_resolution_ns", (double)m->duration_ns}}};
     char known[120] = "";
 
+    if (m->is_cut)
+        put(l, "imported-cut", true, FIGURES({NULL}),
+            "The recording of %s may have ended early: the run may have gone on", m->from);
     if (m->start_ns > 0 || m->duration_ns > 0)
         snprintf(known, sizeof known, " starts are known to %.40s, durations to %.40s;",
                  units_duration(m->start_ns).s, units_duration(m->duration_ns).s);
-    snprintf(note.message, sizeof note.message,
-             "Imported from %s:%s it lacks %s; threads are as few as the times allow", m->from,
-             known, m->absent);
-    return note;
-}
-
-static struct recorded_note imported_cut(const struct recorded_imports *m)
-{
-    struct recorded_note note = {.code = "imported-cut", .is_problem = true};
-
-    snprintf(note.message, sizeof note.message,
-             "The recording of %s may have ended early: the run may have gone on", m->from);
-    return note;
+    if (m->n > 0)
+        put(l, "imported", false,
+            FIGURES({"start_resolution_ns", (double)m->start_ns},
+                    {"duration_resolution_ns", (double)m->duration_ns}),
+            "Imported from %s:%s it lacks %s; threads are as few as the times allow", m->from,
+            known, m->absent);
 }
 
 /* Whether s3load connected for at least half of the requests. The first connection of each thread
@@ -380,23 +321,43 @@ static bool connects_often(const struct recorded *r, uint64_t n_threads)
 size_t recorded_notes(const struct recorded *r, uint64_t n_threads,
                       struct recorded_note notes[RECORDED_MAX_NOTES])
 {
-    size_t n = 0;
-    if (r->imports.is_cut)
-        notes[n++] = imported_cut(&r->imports);
-    if (r->imports.n > 0)
-        notes[n++] = imported(&r->imports);
-    n += notes_of_runs(r, notes + n);
+    struct list l = {notes, 0};
+    int64_t n_due = int64_add_clamped(r->n_requests, r->n_not_begun);
+    int64_t step_ns = llabs(r->clock_change_ns);
+
+    put_imports(&l, &r->imports);
+    put_runs(&l, r);
     if (r->n_client_bound > 0)
-        notes[n++] = generator_bound(r);
+        put(&l, "generator-bound", true, FIGURES({"max_thread_cpu_pct", r->max_thread_cpu_pct}),
+            "A thread of s3load was busy for %.0f %% of the time: the figures are those of the "
+            "load generator, not of the server",
+            r->max_thread_cpu_pct);
     if (r->n_not_begun > 0)
-        notes[n++] = not_begun(r);
+        put(&l, "not-begun", (double)r->n_not_begun >= NOT_BEGUN_PROBLEM * (double)n_due,
+            FIGURES({"n_not_begun", (double)r->n_not_begun}, {"n_due", (double)n_due}),
+            "%s of %s due requests were never begun: response times leave them out",
+            units_count(r->n_not_begun).s, units_count(n_due).s);
     if (r->n_resent > 0)
-        notes[n++] = resent(r);
+        put(&l, "resent", false, FIGURES({"n_resent", (double)r->n_resent}),
+            "s3load sent %s twice, as the server had closed the kept connection without an "
+            "answer: durations count from the first time on",
+            units_counted(r->n_resent, "request").s);
     if (connects_often(r, n_threads))
-        notes[n++] = reconnects(r);
-    if (llabs(r->clock_change_ns) > CLOCK_SET_NS)
-        notes[n++] = clock_step(r);
+        put(&l, "reconnects", false,
+            FIGURES({"n_connects", (double)r->n_connects}, {"n_requests", (double)r->n_requests}),
+            "s3load connected %s times for %s requests: connections were not kept, and durations "
+            "hold the time to connect",
+            units_count(r->n_connects).s, units_count(r->n_requests).s);
+    if (step_ns > CLOCK_SET_NS)
+        put(&l, "clock-step", step_ns >= REFUSED_NS,
+            FIGURES({"clock_change_ns", (double)r->clock_change_ns}),
+            "The clock of s3load's machine was set %s by %s during the run, or it slept%s",
+            r->clock_change_ns < 0 ? "back" : "forward", units_duration(step_ns).s,
+            step_ns >= REFUSED_NS ? ": servers refuse what is signed with such a clock" : "");
     for (size_t i = 0; i < r->n_stops; i++)
-        notes[n++] = stopped(&r->stop[i]);
-    return n;
+        put(&l, "stopped", false, FIGURES({"length_ns", (double)r->stop[i].length_ns}),
+            "s3load itself was stopped for %s from %.*s, or got no CPU: it sent and read nothing",
+            units_duration(r->stop[i].length_ns).s, 10, rfc3339_format(r->stop[i].start_ns).s + 11)
+            ->when = r->stop[i];
+    return l.n;
 }

@@ -92,6 +92,11 @@ bool recorded_lacks_benchmark(const json_t *end);
 
 #define RECORDED_MAX_FIGURES 2
 
+struct recorded_figure {
+    const char *name;
+    double value;
+};
+
 /* Something that readers of the results must know, with the figures behind it. */
 struct recorded_note {
     const char *code; /* never renamed: "no-benchmark", "cut-off", "ended-by-error", "interrupted",
@@ -99,11 +104,8 @@ struct recorded_note {
                          "stopped", "imported", "imported-cut" */
     bool is_problem;  /* readers who miss it draw wrong conclusions */
     char message[768];
-    struct recorded_stop when; /* length 0: the whole run */
-    struct {
-        const char *name;
-        double value;
-    } figures[RECORDED_MAX_FIGURES]; /* a NULL name ends the list early */
+    struct recorded_stop when;                            /* length 0: the whole run */
+    struct recorded_figure figures[RECORDED_MAX_FIGURES]; /* a NULL name ends the list early */
 };
 #define RECORDED_MAX_NOTES (11 + RECORDED_MAX_STOPS)
 

@@ -8,7 +8,6 @@
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
 
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -265,84 +264,47 @@ static void check_part(struct jsonpull *j, const struct sums_part *p, bool with_
 
 /* ---- What parts add up to ---- */
 
-/* True if the durations, times to first byte or rates (`offset`) of all parts add up to `all`. */
-static bool values_add_up(struct jsonpull *j, const struct sums_parts *parts, size_t offset,
-                          const struct sums_values *all)
+static bool is_same_values(const struct sums_values *a, const struct sums_values *b)
 {
-    struct moments m = {0};
-    uint64_t *count;
-
-    if (!jsonpull_check(j, mem_cleared(&count, HIST_N_INDEXES, j->e))) {
-        free(count);
-        return true;
-    }
-    for (size_t k = 0; k < parts->n; k++) {
-        const struct sums_values *v = (const void *)((const char *)&parts->v[k] + offset);
-        for (size_t i = 0; i < v->n_buckets; i++)
-            count[v->bucket[i]] += (uint64_t)v->count[i];
-        moments_merge(&m, &v->moments);
-    }
-    bool same =
-        m.n == all->moments.n && m.sum == all->moments.sum && m.squares == all->moments.squares;
-    for (size_t i = 0; i < all->n_buckets; i++)
-        same &= count[all->bucket[i]] == (uint64_t)all->count[i];
-    free(count);
-    return same;
+    return a->moments.n == b->moments.n && a->moments.sum == b->moments.sum &&
+           a->moments.squares == b->moments.squares && a->n_buckets == b->n_buckets &&
+           (a->n_buckets == 0 ||
+            (memcmp(a->bucket, b->bucket, a->n_buckets * sizeof *a->bucket) == 0 &&
+             memcmp(a->count, b->count, a->n_buckets * sizeof *a->count) == 0));
 }
 
-/* True if the seconds of all parts add up to `all`. The seconds of each part must lie within those
- * of `all`. */
-static bool seconds_add_up(struct jsonpull *j, const struct sums_parts *parts,
-                           const struct sums_part *all)
+/* Whether two parts have the same sums; seconds count if `a` has any. */
+static bool is_same_part(const struct sums_part *a, const struct sums_part *b)
 {
-    uint64_t *sum;
-    size_t n_cells = all->n_seconds * SUMS_N_COLUMNS;
-
-    if (!jsonpull_check(j, mem_cleared(&sum, n_cells, j->e))) {
-        free(sum);
-        return true;
-    }
-    for (size_t k = 0; k < parts->n; k++) {
-        size_t first = (size_t)(parts->v[k].first_s - all->first_s);
-        for (size_t i = 0; i < parts->v[k].n_seconds * SUMS_N_COLUMNS; i++)
-            sum[first * SUMS_N_COLUMNS + i] +=
-                (uint64_t)*sums_cell(&parts->v[k].seconds[i / SUMS_N_COLUMNS], i % SUMS_N_COLUMNS);
-    }
-    bool same = true;
-    for (size_t i = 0; i < n_cells; i++)
-        same &=
-            sum[i] == (uint64_t)*sums_cell(&all->seconds[i / SUMS_N_COLUMNS], i % SUMS_N_COLUMNS);
-    free(sum);
-    return same;
+    return a->n_requests == b->n_requests && a->n_errors == b->n_errors &&
+           a->n_bytes == b->n_bytes && a->n_objects == b->n_objects &&
+           a->n_rated_bytes == b->n_rated_bytes && a->n_rated_ns == b->n_rated_ns &&
+           a->start_ns == b->start_ns && a->end_ns == b->end_ns &&
+           is_same_values(&a->duration, &b->duration) && is_same_values(&a->ttfb, &b->ttfb) &&
+           is_same_values(&a->rate, &b->rate) &&
+           (a->n_seconds == 0 ||
+            (a->n_seconds == b->n_seconds &&
+             memcmp(a->seconds, b->seconds, a->n_seconds * sizeof *a->seconds) == 0));
 }
 
+/* Checks that parts are in order, and add up to `all`. */
 static void check_sums(struct jsonpull *j, const struct sums_parts *parts,
                        const struct sums_part *all, const char *name)
 {
-    __int128 n_requests = 0, n_errors = 0, n_bytes = 0, n_objects = 0, rated[2] = {0};
-    int64_t start_ns = INT64_MAX, end_ns = INT64_MIN;
+    struct sums_part sum = {0};
+    struct err why = {0};
+    bool ok = true;
 
     for (size_t i = 0; i < parts->n; i++) {
-        const struct sums_part *p = &parts->v[i];
-        n_requests += p->n_requests;
-        n_errors += p->n_errors;
-        n_bytes += p->n_bytes;
-        n_objects += p->n_objects;
-        rated[0] += p->n_rated_bytes;
-        rated[1] += p->n_rated_ns;
-        start_ns = int64_min(start_ns, p->start_ns);
-        end_ns = int64_max(end_ns, p->end_ns);
-        if (i > 0 && sums_compare_parts(p - 1, p) >= 0)
+        ok = ok && sums_part_add(&sum, &parts->v[i], &why);
+        if (i > 0 && sums_compare_parts(&parts->v[i - 1], &parts->v[i]) >= 0)
             jsonpull_fail(j, "the %s are not in order", name);
     }
-    if (n_requests != all->n_requests || n_errors != all->n_errors || n_bytes != all->n_bytes ||
-        n_objects != all->n_objects || rated[0] != all->n_rated_bytes ||
-        rated[1] != all->n_rated_ns || start_ns != all->start_ns || end_ns != all->end_ns ||
-        !values_add_up(j, parts, offsetof(struct sums_part, duration), &all->duration) ||
-        !values_add_up(j, parts, offsetof(struct sums_part, ttfb), &all->ttfb) ||
-        !values_add_up(j, parts, offsetof(struct sums_part, rate), &all->rate) ||
-        (parts->v[0].n_seconds > 0 && !seconds_add_up(j, parts, all)))
+    if (!ok)
+        jsonpull_fail(j, "the %s: %s", name, why.msg);
+    else if (!is_same_part(&sum, all))
         jsonpull_fail(j, "the %s do not add up to all", name);
+    sums_part_free(&sum);
 }
 
 /* Reads a host or a client. */
