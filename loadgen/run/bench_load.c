@@ -1,6 +1,3 @@
-#include "libcommon/mem.h"
-#include "libcommon/units.h"
-#include "loadgen/load/load.h"
 #include "loadgen/run/bench.h"
 
 #include <sys/resource.h>
@@ -86,8 +83,7 @@ bool bench_warm_up(struct bench *b, struct err *e)
     if (b->o->load.warmup_ns == 0)
         return true;
     phase.max_tickets = UINT64_MAX;
-    phase.next = work_warm_next;
-    phase.done = work_warm_done;
+    b->work.warms_up = true;
     crew_record(&b->crew, false);
     bool ok = bench_run_phase(b, BENCH_WARMING, &phase, e);
     crew_record(&b->crew, true);

@@ -413,24 +413,31 @@ bool work_is_done(const struct work *k)
 enum phase_next work_bench_next(void *ctx, struct worker *w, struct s3op *op)
 {
     struct work *k = ctx;
-    bool counts = k->max_requests < UINT64_MAX;
+    bool counts = k->max_requests < UINT64_MAX && !k->warms_up;
 
     if (k->max_bytes < UINT64_MAX && atomic_load(&k->n_moved) >= k->max_bytes)
         return PHASE_END;
     if (counts && atomic_fetch_add(&k->n_asked, 1) >= k->max_requests)
         return PHASE_END;
-    op->bench = true;
+    op->bench = op->recorded = !k->warms_up;
     enum phase_next next = k->kind->next(k, w, op);
     if (counts && next != PHASE_OP)
         atomic_fetch_sub(&k->n_asked, 1);
     return next;
 }
 
-void work_warm_done(void *ctx, struct worker *w, const struct s3op *op,
-                    const struct worker_result *r)
+void work_bench_done(void *ctx, struct worker *w, const struct s3op *op,
+                     const struct worker_result *r)
 {
     struct work *k = ctx;
 
+    if (k->max_bytes < UINT64_MAX && r->error[0] == '\0' && !k->warms_up)
+        atomic_fetch_add(&k->n_moved, r->n_bytes);
+    if (r->error[0] != '\0' && !k->warms_up) {
+        pthread_mutex_lock(&k->lock);
+        err_set(&k->first_error, "%s", r->error);
+        pthread_mutex_unlock(&k->lock);
+    }
     see_version(k, r);
     w->card = -1;
     if (!k->kind->prepares && r->error[0] == '\0' &&
@@ -441,33 +448,9 @@ void work_warm_done(void *ctx, struct worker *w, const struct s3op *op,
         k->kind->done(k, w, op, r);
 }
 
-void work_bench_done(void *ctx, struct worker *w, const struct s3op *op,
-                     const struct worker_result *r)
-{
-    struct work *k = ctx;
-
-    if (k->max_bytes < UINT64_MAX && r->error[0] == '\0')
-        atomic_fetch_add(&k->n_moved, r->n_bytes);
-    if (r->error[0] != '\0') {
-        pthread_mutex_lock(&k->lock);
-        err_set(&k->first_error, "%s", r->error);
-        pthread_mutex_unlock(&k->lock);
-    }
-    work_warm_done(k, w, op, r);
-}
-
-/* ---- The warm-up ---- */
-
-enum phase_next work_warm_next(void *ctx, struct worker *w, struct s3op *op)
-{
-    struct work *k = ctx;
-
-    op->recorded = false;
-    return k->kind->next(k, w, op);
-}
-
 void work_end_warm_up(struct work *k)
 {
+    k->warms_up = false;
     for (unsigned i = 0; i < k->n_workers; i++)
         k->own[i].waiting = false;
     k->n_waiting = 0;

@@ -128,6 +128,7 @@ struct work {
     uint64_t n_ids;                  /* of all ranks; 0: not yet known */
 
     int64_t start_ns; /* start of the run, wall clock */
+    bool warms_up;    /* requests make no rows, count for no limit, and may fail */
 
     atomic_uint_fast64_t n_begun; /* uploads in preparation */
     atomic_uint_fast64_t n_done;
@@ -160,11 +161,7 @@ void work_bench_done(void *ctx, struct worker *w, const struct s3op *op,
 /* Returns true once the limits of requests or bytes are reached: no further request begins. */
 bool work_is_done(const struct work *k);
 
-/* The warm-up: the same requests, with results that are dropped. Call work_end_warm_up
- * afterwards. */
-enum phase_next work_warm_next(void *ctx, struct worker *w, struct s3op *op);
-void work_warm_done(void *ctx, struct worker *w, const struct s3op *op,
-                    const struct worker_result *r);
+/* Ends the warm-up, for which the caller has set warms_up. */
 void work_end_warm_up(struct work *k);
 
 /* For workloads. */
