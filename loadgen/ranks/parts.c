@@ -1,7 +1,6 @@
 #include "loadgen/ranks/ranks.h"
 
 #include "libcommon/mem.h"
-#include "loadgen/util/util.h"
 
 #include <errno.h>
 #include <unistd.h>

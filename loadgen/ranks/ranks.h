@@ -32,6 +32,8 @@ struct ranks_settings {
 struct ranks_call {
     _Alignas(8) unsigned char request[8];
     bool begun;
+    bool failed; /* it can never succeed */
+    size_t n;    /* bytes received, once it is done */
 };
 
 /* The program's name, and the options that only this program has; they fill a struct
@@ -58,9 +60,8 @@ int ranks_size(void);
 bool ranks_join(struct ranks_call *c, const struct ranks_figures *mine, struct ranks_figures *all);
 bool ranks_pass(struct ranks_call *c, bool sends, int other, void *data, size_t n);
 
-/* Returns true once a call is over. Sets *n (may be NULL) to the bytes received, and *failed if the
- * call can never succeed. */
-bool ranks_done(struct ranks_call *c, size_t *n, bool *failed);
+/* Returns true once a call is over. */
+bool ranks_done(struct ranks_call *c);
 
 /* The ranks of a run as a team: they meet, exchange figures of their progress in rounds, at least
  * ten times a second, measure their clocks, and notice when one is lost. A single rank exchanges

@@ -89,7 +89,7 @@ int ranks_size(void)
 /* Keeps MPI's handle of the call. */
 static bool begin(struct ranks_call *c, int result, const MPI_Request *request)
 {
-    c->begun = result == MPI_SUCCESS;
+    *c = (struct ranks_call){.begun = result == MPI_SUCCESS};
     memcpy(c->request, request, sizeof *request);
     return c->begun;
 }
@@ -150,26 +150,20 @@ bool ranks_pass(struct ranks_call *c, bool sends, int other, void *data, size_t 
     return begin(c, result, &request);
 }
 
-bool ranks_done(struct ranks_call *c, size_t *n, bool *failed)
+bool ranks_done(struct ranks_call *c)
 {
     MPI_Request request;
-    MPI_Status status;
+    MPI_Status status = {0};
     int done = 0;
     int count = 0;
 
     if (!c->begun)
         return true;
     memcpy(&request, c->request, sizeof request);
-    if (MPI_Test(&request, &done, &status) != MPI_SUCCESS) {
-        *failed = true;
-        c->begun = false;
-        return true;
-    }
+    c->failed = MPI_Test(&request, &done, &status) != MPI_SUCCESS;
     memcpy(c->request, &request, sizeof request);
-    if (!done)
-        return false;
-    c->begun = false;
-    if (n != NULL && MPI_Get_count(&status, MPI_BYTE, &count) == MPI_SUCCESS)
-        *n = (size_t)count;
-    return true;
+    c->begun = !done && !c->failed;
+    if (!c->begun && !c->failed && MPI_Get_count(&status, MPI_BYTE, &count) == MPI_SUCCESS)
+        c->n = (size_t)count;
+    return !c->begun;
 }

@@ -2,10 +2,8 @@
 
 #include "libcommon/mem.h"
 #include "libcommon/secret.h"
-#include "libcommon/units.h"
 #include "libcommon/version.h"
 #include "loadgen/load/recorder.h"
-#include "loadgen/util/util.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -126,7 +124,6 @@ static void fill(struct team *t, struct ranks_figures *mine)
 bool team_poll(struct team *t)
 {
     int64_t now_ns = clock_now_ns();
-    bool failed = false;
 
     if (t->lost)
         return false;
@@ -144,15 +141,10 @@ bool team_poll(struct team *t)
         t->joining = ranks_join(&t->call, &t->sent, &t->coming);
         t->lost = !t->joining;
     }
-    if (t->lost)
-        return false;
-    if (!ranks_done(&t->call, NULL, &failed)) {
-        t->lost = now_ns - t->begun_ns > t->timeout_ns;
-        return false;
-    }
-    t->joining = false;
-    t->lost = failed;
-    if (failed)
+    bool done = !t->lost && ranks_done(&t->call);
+    t->joining &= !done;
+    t->lost |= done ? t->call.failed : now_ns - t->begun_ns > t->timeout_ns;
+    if (!done || t->lost)
         return false;
     t->all = t->coming;
     t->next_ns = vote_go_on(&t->vote, &t->all) ? now_ns : t->begun_ns + EVERY_NS;
@@ -189,13 +181,12 @@ bool team_meet(struct team *t, bool ok, struct err *e)
 
 /* Waits until a call is over; does not sleep for the first busy_ns. Returns false if the call will
  * never be over. */
-static bool wait_for(struct team *t, struct ranks_call *c, int64_t busy_ns, size_t *n)
+static bool wait_for(struct team *t, struct ranks_call *c, int64_t busy_ns)
 {
     int64_t until_ns = clock_now_ns() + busy_ns;
     unsigned n_naps = 0;
-    bool failed = false;
 
-    while (!ranks_done(c, n, &failed)) {
+    while (!ranks_done(c)) {
         if (clock_now_ns() < until_ns) {
             sched_yield();
             continue;
@@ -205,7 +196,7 @@ static bool wait_for(struct team *t, struct ranks_call *c, int64_t busy_ns, size
             return false;
         nap(&n_naps);
     }
-    return !failed;
+    return !c->failed;
 }
 
 /* Sends `data` of rank 0 to all ranks. Only before the first meeting or after the last. */
@@ -213,16 +204,17 @@ static bool hand_out(void *data, size_t n)
 {
     struct ranks_call c = {.begun = false};
     int rank = ranks_rank();
-    bool failed = false;
+    bool ok = true;
 
-    for (int i = 1; i < ranks_size() && !failed; i++) {
+    for (int i = 1; i < ranks_size() && ok; i++) {
         unsigned n_naps = 0;
         if (rank == 0 || rank == i)
-            failed = !ranks_pass(&c, rank == 0, rank == 0 ? i : 0, data, n);
-        while (!failed && !ranks_done(&c, NULL, &failed))
+            ok = ranks_pass(&c, rank == 0, rank == 0 ? i : 0, data, n);
+        while (ok && !ranks_done(&c))
             nap(&n_naps);
+        ok = ok && !c.failed;
     }
-    return !failed;
+    return ok;
 }
 
 /* ---- Commands ---- */
@@ -271,27 +263,24 @@ bool team_follow(struct team_order *head, char **options)
 
 static bool receive(struct team *t, int from, int64_t busy_ns)
 {
-    struct ranks_call c = {.begun = false};
+    struct ranks_call c;
 
-    return ranks_pass(&c, false, from, &t->pong, sizeof t->pong) && wait_for(t, &c, busy_ns, NULL);
+    return ranks_pass(&c, false, from, &t->pong, sizeof t->pong) && wait_for(t, &c, busy_ns);
 }
 
 static bool tell(struct team *t, int to, int64_t what)
 {
-    struct ranks_call c = {.begun = false};
+    struct ranks_call c;
 
     t->ping = what;
-    return ranks_pass(&c, true, to, &t->ping, sizeof t->ping) &&
-           wait_for(t, &c, PING_BUSY_NS, NULL);
+    return ranks_pass(&c, true, to, &t->ping, sizeof t->ping) && wait_for(t, &c, PING_BUSY_NS);
 }
 
 /* Rank 0 answers each message with the time at which it came, until the last message. */
 static bool answer(struct team *t, int to, int64_t offset_ns)
 {
     do {
-        if (!receive(t, to, PING_BUSY_NS))
-            return false;
-        if (!tell(t, to, clock_now_ns() + offset_ns))
+        if (!receive(t, to, PING_BUSY_NS) || !tell(t, to, clock_now_ns() + offset_ns))
             return false;
     } while (t->pong != 0);
     return true;
@@ -340,12 +329,11 @@ void team_measure_clock(struct team *t, int64_t offset_ns, size_t i)
 /* Sends n_out bytes to rank - by, and receives n_in bytes from rank + by. */
 static bool exchange(struct team *t, int by, void *out, size_t n_out, void *in, size_t n_in)
 {
-    struct ranks_call sent = {.begun = false};
-    struct ranks_call received = {.begun = false};
+    struct ranks_call sent, received;
 
     return ranks_pass(&received, false, (t->rank + by) % t->size, in, n_in) &&
            ranks_pass(&sent, true, (t->rank + t->size - by) % t->size, out, n_out) &&
-           wait_for(t, &received, 0, NULL) && wait_for(t, &sent, 0, NULL);
+           wait_for(t, &received, 0) && wait_for(t, &sent, 0);
 }
 
 bool team_swap(struct team *t, int by, const struct strbuf *out, struct strbuf *in, struct err *e)
@@ -363,7 +351,7 @@ bool team_swap(struct team *t, int by, const struct strbuf *out, struct strbuf *
 /* Copies the file in blocks. The first block that is not full is the last one. */
 bool team_copy_file(struct team *t, int from, const char *path, struct err *e)
 {
-    struct ranks_call c = {.begun = false};
+    struct ranks_call c;
     bool sends = t->rank == from;
     char *block = malloc(BLOCK_BYTES);
     FILE *file = fopen(path, sends ? "re" : "wxe");
@@ -376,7 +364,8 @@ bool team_copy_file(struct team *t, int from, const char *path, struct err *e)
             n = ok ? fread(block, 1, BLOCK_BYTES, file) : 0;
         team_poll(t);
         bool begun = ranks_pass(&c, sends, sends ? 0 : from, block, sends ? n : BLOCK_BYTES);
-        t->lost = t->lost || !begun || !wait_for(t, &c, BLOCK_BUSY_NS, sends ? NULL : &n);
+        t->lost = t->lost || !begun || !wait_for(t, &c, BLOCK_BUSY_NS);
+        n = sends || t->lost ? n : c.n;
         if (ok && !sends && !t->lost && fwrite(block, 1, n, file) != n)
             ok = err_errno(e, errno, "cannot write '%s'", path);
         else if (ok && sends && ferror(file))
@@ -397,7 +386,6 @@ static void await_others(const struct team *t, int64_t until_ns)
 {
     struct ranks_call *calls = calloc((size_t)t->size, sizeof *calls);
     char *other = malloc((size_t)t->size);
-    bool failed = false;
     bool ok = calls != NULL && other != NULL;
 
     for (int i = 1; ok && i < t->size; i++)
@@ -405,14 +393,14 @@ static void await_others(const struct team *t, int64_t until_ns)
     for (int n = t->size; ok && n > 1 && clock_now_ns() < until_ns; clock_sleep_ns(LONG_SLEEP_NS)) {
         n = 0;
         for (int i = 1; i < t->size; i++)
-            n += !ranks_done(&calls[i], NULL, &failed);
+            n += !ranks_done(&calls[i]);
     }
     /* Do not free: MPI may write to this memory while the lost rank lives. */
 }
 
 _Noreturn void team_abort(struct team *t, int status)
 {
-    struct ranks_call c = {.begun = false};
+    struct ranks_call c;
     int64_t until_ns = clock_now_ns() + t->timeout_ns;
     char done = 1;
 
