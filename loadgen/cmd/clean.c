@@ -2,11 +2,7 @@
 
 #include "libcommon/mem.h"
 #include "libcommon/rfc3339.h"
-#include "libcommon/units.h"
 #include "libcommon/visible.h"
-#include "loadgen/bucket/bucket.h"
-#include "loadgen/run/bench.h"
-#include "loadgen/util/util.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -195,17 +191,12 @@ static int clean_bucket(struct bench *b)
 }
 
 static const struct cli_option own_table[] = {
-    {"run", CLI_STRING, offsetof(struct options, wanted_id), "ID", .is = CLI_SETTING,
-     .help = "left by this run, however new"},
-    {"older-than", CLI_DURATION, offsetof(struct options, request.older_than_ns), "DUR",
-     .is = CLI_SETTING, .help = "left by runs that wrote nothing for so long", .min = 0,
-     .max = INFINITY},
-    {"prefix", CLI_STRING, offsetof(struct options, prefix), "TEXT", .is = CLI_SETTING,
-     .help = "left by runs with this --prefix"},
-    {"dry-run", CLI_FLAG, offsetof(struct options, show.dry_run), NULL, .is = CLI_SETTING,
-     .help = "show what there is, delete nothing"},
-    {"quiet", CLI_FLAG, offsetof(struct options, show.quiet), NULL, .is = CLI_SETTING,
-     .help = "show no progress"},
+    SETTING("run", CLI_STRING, wanted_id, "ID", "left by this run, however new"),
+    SETTING("older-than", CLI_DURATION, request.older_than_ns, "DUR",
+            "left by runs that wrote nothing for so long", .min = 0, .max = INFINITY),
+    SETTING("prefix", CLI_STRING, prefix, "TEXT", "left by runs with this --prefix"),
+    SETTING("dry-run", CLI_FLAG, show.dry_run, NULL, "show what there is, delete nothing"),
+    SETTING("quiet", CLI_FLAG, show.quiet, NULL, "show no progress"),
     {0},
 };
 

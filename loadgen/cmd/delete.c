@@ -42,8 +42,8 @@ static bool init(struct work *k, struct err *e)
 }
 
 static const struct cli_option own_table[] = {
-    {"batch", CLI_INT, offsetof(struct options, request.batch), "N", .is = CLI_SETTING,
-     .help = "objects in one request; 1: plain DELETEs", .min = 1, .max = 1000},
+    SETTING("batch", CLI_INT, request.batch, "N", "objects in one request; 1: plain DELETEs",
+            .min = 1, .max = 1000),
     {0},
 };
 

@@ -9,10 +9,9 @@ static enum phase_next next(struct work *k, struct worker *w, struct s3op *op)
 }
 
 static const struct cli_option own_table[] = {
-    {"range", CLI_FLAG, offsetof(struct options, request.range), NULL, .is = CLI_SETTING,
-     .help = "read a random part of an object"},
-    {"range-size", CLI_SIZE, offsetof(struct options, request.range_bytes), "SIZE",
-     .is = CLI_SETTING, .help = "read parts of this size", .min = 1, .max = INFINITY},
+    SETTING("range", CLI_FLAG, request.range, NULL, "read a random part of an object"),
+    SETTING("range-size", CLI_SIZE, request.range_bytes, "SIZE", "read parts of this size",
+            .min = 1, .max = INFINITY),
     {0},
 };
 

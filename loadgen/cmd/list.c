@@ -19,10 +19,10 @@ static enum phase_next next(struct work *k, struct worker *w, struct s3op *op)
 }
 
 static const struct cli_option own_table[] = {
-    {"list-existing", CLI_FLAG, offsetof(struct options, data.list_existing), NULL,
-     .is = CLI_SETTING, .help = "list what the bucket holds, upload nothing"},
-    {"max-keys", CLI_INT, offsetof(struct options, request.max_keys), "N", .is = CLI_SETTING,
-     .help = "keys in a page of the list", .min = 1, .max = 1000},
+    SETTING("list-existing", CLI_FLAG, data.list_existing, NULL,
+            "list what the bucket holds, upload nothing"),
+    SETTING("max-keys", CLI_INT, request.max_keys, "N", "keys in a page of the list", .min = 1,
+            .max = 1000),
     {0},
 };
 

@@ -1,7 +1,5 @@
 #include "loadgen/cmd/commands.h"
 
-#include <stdlib.h>
-
 /* The deck's stream of random numbers. The workers have streams of their own. */
 #define DECK_STREAM (UINT64_C(1) << 61)
 

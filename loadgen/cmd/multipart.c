@@ -98,10 +98,10 @@ static void done(struct work *k, struct worker *w, const struct s3op *op,
 }
 
 static const struct cli_option own_table[] = {
-    {"parts", CLI_INT, offsetof(struct options, request.n_parts), "N", .is = CLI_SETTING,
-     .help = "how many parts an object has", .min = 1, .max = 10000},
-    {"part.size", CLI_SIZE, offsetof(struct options, request.part_bytes), "SIZE", .is = CLI_SETTING,
-     .help = "size of a part; S3 wants 5MiB at least", .min = 1, .max = 5.0 * (1ull << 30)},
+    SETTING("parts", CLI_INT, request.n_parts, "N", "how many parts an object has", .min = 1,
+            .max = 10000),
+    SETTING("part.size", CLI_SIZE, request.part_bytes, "SIZE",
+            "size of a part; S3 wants 5MiB at least", .min = 1, .max = 5.0 * (1ull << 30)),
     {0},
 };
 

@@ -1,8 +1,8 @@
 #include "loadgen/cmd/commands.h"
 
 static const struct cli_option bucket_table[] = {
-    {"enable-versioning", CLI_FLAG, offsetof(struct options, data.enable_versioning), NULL,
-     .is = CLI_SETTING, .help = "switch versioning on in any bucket"},
+    SETTING("enable-versioning", CLI_FLAG, data.enable_versioning, NULL,
+            "switch versioning on in any bucket"),
     {0},
 };
 

@@ -100,6 +100,16 @@ _Static_assert(offsetof(struct options, net) == sizeof((struct options){0}.text)
     .load.autoterm_dur_ns = AUTOTERM_DEFAULT_DUR_NS, .load.autoterm_pct = AUTOTERM_DEFAULT_PCT,    \
     .prefix = "", .ranks.timeout_ns = 30 * NS_PER_S
 
+/* Entries of tables of options, by their use: name, type, field of struct options, name of the
+ * value, help; further members of struct cli_option may follow. */
+/* clang-format off */
+#define OPTION(use, name, type, field, arg, ...) \
+    {name, type, offsetof(struct options, field), arg, .is = use, .help = __VA_ARGS__}
+#define SETTING(...) OPTION(CLI_SETTING, __VA_ARGS__)
+#define OTHER(...)   OPTION(CLI_OTHER, __VA_ARGS__)
+#define SECRET(...)  OPTION(CLI_SECRET, __VA_ARGS__)
+/* clang-format on */
+
 /* Tables of options for the groups of commands. The base of each group is 0. */
 extern const struct cli_option options_where[], options_connection[], options_load[],
     options_load_more[], options_pool[], options_shares[], options_size[], options_data[],

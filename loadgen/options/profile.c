@@ -4,7 +4,6 @@
 #include "libcommon/mem.h"
 #include "libcommon/rfc3339.h"
 #include "libcommon/secret.h"
-#include "loadgen/util/util.h"
 
 #include <errno.h>
 #include <jansson.h>

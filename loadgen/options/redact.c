@@ -2,7 +2,6 @@
 #include "libcommon/secret.h"
 #include "libcommon/slice.h"
 #include "loadgen/options/options.h"
-#include "loadgen/util/util.h"
 
 #include <stdio.h>
 #include <stdlib.h>
