@@ -1,8 +1,5 @@
 #include "loadgen/bucket/bucket.h"
 
-#include "loadgen/load/load.h"
-#include "loadgen/util/util.h"
-
 #include <string.h>
 
 /* The number of the control worker. It makes its random choices differ from those of all others. */

@@ -1,7 +1,6 @@
+#include "loadgen/bucket/bucket.h"
 
 #include "libcommon/mem.h"
-#include "loadgen/bucket/bucket.h"
-#include "loadgen/util/util.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,5 @@
 #include "loadgen/load/load.h"
 
-#include "loadgen/util/util.h"
-
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,8 +1,5 @@
 #include "loadgen/load/load.h"
 
-#include "libcommon/int64.h"
-#include "libcommon/units.h"
-
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>

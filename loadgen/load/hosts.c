@@ -2,7 +2,6 @@
 
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
-#include "loadgen/net/net.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,12 +2,9 @@
 #ifndef S3_LOADGEN_LOAD_LOAD_H
 #define S3_LOADGEN_LOAD_LOAD_H
 
-#include "libcommon/err.h"
 #include "loadgen/load/hosts.h"
 #include "loadgen/load/recorder.h"
-#include "loadgen/net/net.h"
 #include "loadgen/s3/s3.h"
-#include "loadgen/util/util.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -2,7 +2,6 @@
 
 #include "libcommon/mem.h"
 #include "libcommon/secret.h"
-#include "loadgen/util/util.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -2,9 +2,7 @@
 
 #include "libcommon/mem.h"
 #include "libcommon/splitmix.h"
-#include "loadgen/util/util.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* An object is the block of random numbers, read cyclically from a place that depends on the seed.

@@ -1,7 +1,6 @@
 #include "loadgen/load/load.h"
 
 #include "libcommon/mem.h"
-#include "loadgen/util/util.h"
 
 #include <stdlib.h>
 

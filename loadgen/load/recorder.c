@@ -1,7 +1,6 @@
 #include "loadgen/load/recorder.h"
 
 #include "libcommon/hist.h"
-#include "libcommon/int64.h"
 #include "libcommon/mem.h"
 #include "libcommon/quantile.h"
 #include "libcommon/recwrite.h"

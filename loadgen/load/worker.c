@@ -1,10 +1,7 @@
 #include "loadgen/load/load.h"
 
-#include "libcommon/int64.h"
 #include "libcommon/mem.h"
-#include "libcommon/rowformat.h"
 #include "libcommon/secret.h"
-#include "loadgen/util/util.h"
 
 #include <string.h>
 

@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <openssl/ssl.h>
 #include <stdint.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/queue.h>
 #include <sys/types.h>

@@ -3,10 +3,7 @@
 #include "libcommon/mem.h"
 #include "libcommon/rfc3339.h"
 #include "libcommon/secret.h"
-#include "libcommon/units.h"
 #include "libcommon/visible.h"
-#include "loadgen/ranks/ranks.h"
-#include "loadgen/util/util.h"
 
 #include <poll.h>
 #include <stdlib.h>

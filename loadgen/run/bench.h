@@ -12,7 +12,6 @@
 #include <jansson.h>
 #include <net/if.h>
 #include <signal.h>
-#include <zip.h>
 
 struct bench;
 

@@ -1,8 +1,6 @@
 #include "libcommon/mem.h"
 #include "libcommon/visible.h"
-#include "loadgen/ranks/ranks.h"
 #include "loadgen/run/bench.h"
-#include "loadgen/util/util.h"
 
 #include <errno.h>
 #include <fcntl.h>

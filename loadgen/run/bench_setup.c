@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* File descriptors other than connections: standard streams, the capture, epoll, events. */

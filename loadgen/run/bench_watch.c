@@ -1,4 +1,3 @@
-#include "libcommon/units.h"
 #include "libcommon/visible.h"
 #include "loadgen/run/bench.h"
 

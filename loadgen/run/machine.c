@@ -1,16 +1,11 @@
 #include "loadgen/run/bench.h"
 
-#include "libcommon/int64.h"
-#include "libcommon/units.h"
-#include "loadgen/util/util.h"
-
 #include <ifaddrs.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/timex.h>

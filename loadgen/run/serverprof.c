@@ -1,12 +1,11 @@
 #include "libcommon/mem.h"
 #include "loadgen/run/bench.h"
-#include "loadgen/s3/s3.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <zip.h>
 
 #define SHOWN_MAX   20 /* errors of nodes */
 #define ANSWER_MAX  (UINT64_C(1) << 20)

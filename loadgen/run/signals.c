@@ -1,6 +1,5 @@
 #include "loadgen/run/bench.h"
 
-#include <string.h>
 #include <unistd.h>
 
 /* Ends the signal thread. Only that thread gets it. */

@@ -1,7 +1,6 @@
 #include "loadgen/run/bench.h"
 
 #include "libcommon/rfc3339.h"
-#include "libcommon/units.h"
 #include "libcommon/utf8.h"
 #include "libcommon/version.h"
 
