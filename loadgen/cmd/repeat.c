@@ -274,7 +274,7 @@ static int begin(const struct cli_args *args, const struct repeated *x, struct e
 {
     static const char name[] = "s3analyze: ";
     char line[LINE_BYTES] = "", run_ns[32], n_requests[32];
-    char *shown = options_redacted(commands, (int)x->n_command, x->command);
+    char *shown = options_redacted(commands, x->command);
     char *words[MAX_WORDS + 12] = {
         "s3analyze",        "plan", "--begin",        "--command", shown,
         "--run-duration",   run_ns, "--run-requests", n_requests,  "--given",

@@ -2,6 +2,7 @@
 
 #include "libcommon/int64.h"
 #include "libcommon/mem.h"
+#include "libcommon/slice.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,12 +30,12 @@ static bool check_port(const char *entry, const char *port, struct err *e)
     size_t n = strlen(port);
 
     if (port[n_digits(port)] == '/')
-        return err_set(e, "host '%s': host:port is wanted, without the '/'", entry);
+        return err_usage(e, "host '%s': host:port is wanted, without the '/'", entry);
     if (n == 0 || n > 5 || n_digits(port) != n)
-        return err_set(e, "host '%s': the port is not a number", entry);
+        return err_usage(e, "host '%s': the port is not a number", entry);
     unsigned long value = strtoul(port, NULL, 10);
     if (value == 0 || value > 65535)
-        return err_set(e, "host '%s': the port is not in 1..65535", entry);
+        return err_usage(e, "host '%s': the port is not in 1..65535", entry);
     return true;
 }
 
@@ -46,35 +47,29 @@ static bool check_name(const char *name, struct err *e)
     const char *start = p;
 
     if (strstr(name, "://") != NULL)
-        return err_set(e, "host '%s': host:port is wanted, not a URL (https is --tls)", name);
+        return err_usage(e, "host '%s': host:port is wanted, not a URL (https is --tls)", name);
     /* In brackets are addresses of IPv6, which may have a zone. */
     p += strspn(p, brackets ? NAME_CHARS ":%" : NAME_CHARS);
     if (!brackets && strchr(name, ':') != strrchr(name, ':'))
-        return err_set(e, "host '%s': an address of IPv6 has brackets: [::1]:9000", name);
+        return err_usage(e, "host '%s': an address of IPv6 has brackets: [::1]:9000", name);
     if (p == start)
-        return err_set(e, "host '%s': no host name", name);
+        return err_usage(e, "host '%s': no host name", name);
     if (brackets && *p++ != ']')
-        return err_set(e, "host '%s': no ']' after the address", name);
+        return err_usage(e, "host '%s': no ']' after the address", name);
     if (*p == ':')
         return check_port(name, p + 1, e);
     if (*p != '\0')
-        return err_set(e, "host '%s': unexpected '%c'", name, *p);
+        return err_usage(e, "host '%s': unexpected '%c'", name, *p);
     return true;
-}
-
-static bool no_memory(struct hosts *h, struct err *e)
-{
-    h->no_memory = true;
-    return mem_none(e);
 }
 
 static bool add(struct hosts *h, const char *name, size_t n, struct err *e)
 {
     if (h->n == HOSTS_MAX)
-        return err_set(e, "more than %d hosts", HOSTS_MAX);
+        return err_usage(e, "more than %d hosts", HOSTS_MAX);
     char *copy = mem_more(&h->host, h->n, e) ? strndup(name, n) : NULL;
     if (copy == NULL)
-        return no_memory(h, e);
+        return mem_none(e);
     h->host[h->n++] = (struct host){.name = copy};
     return check_name(copy, e);
 }
@@ -88,7 +83,7 @@ static bool expand(struct hosts *h, char *prefix, size_t n_prefix, const char *r
     size_t n_plain = open == NULL ? n_rest : (size_t)(open - rest);
 
     if (n_prefix + n_plain > NAME_MAX_LEN)
-        return err_set(e, "a host name is longer than %d characters", NAME_MAX_LEN);
+        return err_usage(e, "a host name is longer than %d characters", NAME_MAX_LEN);
     memcpy(prefix + n_prefix, rest, n_plain);
     n_prefix += n_plain;
     if (open == NULL)
@@ -101,11 +96,11 @@ static bool expand(struct hosts *h, char *prefix, size_t n_prefix, const char *r
     const char *end = last + last_width;
     if (width == 0 || width > BOUND_DIGITS || last == first + width || last_width == 0 ||
         last_width > BOUND_DIGITS || *end++ != '}')
-        return err_set(e, "host '%.*s': a range is written {1...10}", (int)n_rest, rest);
+        return err_usage(e, "host '%.*s': a range is written {1...10}", (int)n_rest, rest);
     unsigned long from = strtoul(first, NULL, 10);
     unsigned long to = strtoul(last, NULL, 10);
     if (from > to)
-        return err_set(e, "host '%.*s': the range goes down", (int)n_rest, rest);
+        return err_usage(e, "host '%.*s': the range goes down", (int)n_rest, rest);
     if (*first != '0')
         width = 1;
 
@@ -114,7 +109,7 @@ static bool expand(struct hosts *h, char *prefix, size_t n_prefix, const char *r
         size_t n = (size_t)snprintf(prefix + n_prefix, room, "%0*lu", (int)width, value);
 
         if (n >= room)
-            return err_set(e, "a host name is longer than %d characters", NAME_MAX_LEN);
+            return err_usage(e, "a host name is longer than %d characters", NAME_MAX_LEN);
         if (!expand(h, prefix, n_prefix + n, end, n_rest - (size_t)(end - rest), e))
             return false;
     }
@@ -181,21 +176,16 @@ static bool add_list(struct hosts *h, const char *list, struct err *e)
     char prefix[NAME_MAX_LEN + 1];
     bool in_lines = strchr(list, '\n') != NULL;
 
-    for (const char *p = list;; p++, h->line++) {
-        const char *first = p + strspn(p, " \t\r");
-        p += strcspn(p, in_lines ? "\n" : ",");
-        const char *last = p;
-        while (last > first && strchr(" \t\r", last[-1]) != NULL)
-            last--;
-        bool is_empty = first >= last;
-        if (is_empty && !in_lines)
-            return err_set(e, "an empty entry in the list of hosts");
-        if (!is_empty && !(in_lines && *first == '#') &&
-            !expand(h, prefix, 0, first, (size_t)(last - first), e))
+    for (struct slice rest = slice_of(list); rest.p != NULL; h->line += rest.p != NULL) {
+        struct slice entry = slice_trim(slice_take(&rest, in_lines ? '\n' : ','));
+
+        if (entry.n == 0 && !in_lines)
+            return err_usage(e, "an empty entry in the list of hosts");
+        if (entry.n > 0 && !(in_lines && *entry.p == '#') &&
+            !expand(h, prefix, 0, entry.p, entry.n, e))
             return false;
-        if (*p == '\0')
-            return h->n > 0 || err_set(e, "the file has no host");
     }
+    return h->n > 0 || err_usage(e, "the file has no host");
 }
 
 bool hosts_init(struct hosts *h, const char *list, enum hosts_select select, struct rng *rng,
@@ -204,7 +194,7 @@ bool hosts_init(struct hosts *h, const char *list, enum hosts_select select, str
     *h = (struct hosts){.select = select, .line = 1};
     /* messages must not show a password */
     if (strchr(list, '@') != NULL)
-        return err_set(e, "hosts are named without user and password");
+        return err_usage(e, "hosts are named without user and password");
     pthread_mutex_init(&h->lock, NULL);
     if (!add_list(h, list, e)) {
         hosts_fini(h);
@@ -244,7 +234,7 @@ void hosts_fini(struct hosts *h)
         free_host(&h->host[i]);
     free(h->host);
     pthread_mutex_destroy(&h->lock);
-    *h = (struct hosts){.no_memory = h->no_memory, .line = h->line};
+    *h = (struct hosts){.line = h->line};
 }
 
 bool hosts_resolve(struct hosts *h, bool tls, struct rng *rng, struct err *e)
@@ -269,9 +259,7 @@ bool hosts_resolve(struct hosts *h, bool tls, struct rng *rng, struct err *e)
             snprintf(text, sizeof text, "%s%s%s:%s", v6 ? "[" : "", name.address[k], v6 ? "]" : "",
                      name.port);
             ok = add(h, text, strlen(text), e);
-            if (ok)
-                h->host[h->n - 1].named = strdup(old[i].name);
-            ok = ok && (h->host[h->n - 1].named != NULL || no_memory(h, e));
+            ok = ok && mem_text(&h->host[h->n - 1].named, old[i].name, e);
         }
         free(old[i].name);
     }

@@ -52,14 +52,14 @@ struct hosts {
     atomic_size_t n_failing;
     int64_t try_ns; /* time after which an attempt to connect counts as failed; set by the caller */
     pthread_mutex_t lock;
-    size_t line;    /* line of the list, from 1, at which hosts_init failed */
-    bool no_memory; /* hosts_init failed because out of memory */
+    size_t line; /* line of the list, from 1, at which hosts_init failed */
 };
 
 /* Parses a list separated by commas or by lines; skips lines that are empty or begin with '#'.
  * {A...B} anywhere in a host or port means the numbers A to B; several ranges multiply. If A has
  * leading zeros, all numbers have its width. Refuses URLs, empty entries, bad ports, and more than
- * HOSTS_MAX hosts. With HOSTS_WEIGHED, `rng` decides the order of unused hosts. */
+ * HOSTS_MAX hosts: sets e->is_usage. With HOSTS_WEIGHED, `rng` decides the order of unused hosts.
+ */
 bool hosts_init(struct hosts *h, const char *list, enum hosts_select select, struct rng *rng,
                 struct err *e);
 

@@ -274,8 +274,8 @@ static bool check_hosts(struct options *o, struct err *e)
         return false;
     rng_init(&rng, 0, 0);
     if (!hosts_init(&hosts, o->hosts, (enum hosts_select)o->net.host_select, &rng, &cause)) {
-        o->failed = hosts.no_memory;
-        if (file != NULL && !hosts.no_memory)
+        o->failed = !cause.is_usage;
+        if (file != NULL && cause.is_usage)
             return err_set(e, "%s:%zu: %s", file, hosts.line, cause.msg);
         return err_set(e, "%s", cause.msg);
     }
@@ -490,7 +490,7 @@ bool options_complete(struct options *o, const struct cli_args *args, struct err
     if (!cli_given(args, "seed") && !draw(o, &seed, sizeof seed, e))
         return false;
     o->load.seed = cli_given(args, "seed") ? o->load.seed : seed;
-    char *command_line = options_redacted(command, args->argc, args->argv);
+    char *command_line = options_redacted(command, args->argv);
     bool ok = options_keep_copy(o, &o->command_line, command_line, e) &&
               draw_name(o, run_id, OPTIONS_ID_LENGTH, e) &&
               options_keep_copy(o, &o->run_id, run_id, e) &&

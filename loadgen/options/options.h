@@ -174,10 +174,11 @@ char *options_pack(const struct options *o, size_t *n);
 /* Unpacks options. Call options_free unless it fails. */
 bool options_unpack(struct options *o, const char *data, size_t n, struct err *e);
 
-/* Returns a command line that may be shown: argv with "REDACTED" in place of the values of secret
- * options and of passwords in URLs. Words are quoted where a shell needs it. `commands` (NULL at
- * the end) say which options are secret. The caller frees it; NULL: out of memory. */
-char *options_redacted(const struct cli_command *const *commands, int argc, char *const *argv);
+/* Returns a command line that may be shown: argv, which ends with NULL, with "REDACTED" in place of
+ * the values of secret options and of passwords in URLs. Words are quoted where a shell needs it.
+ * `commands` (NULL at the end) say which options are secret. The caller frees it; NULL: out of
+ * memory. */
+char *options_redacted(const struct cli_command *const *commands, char *const *argv);
 
 /* Returns the command that deletes what the run of these options leaves, without secrets, like
  * options_redacted. */

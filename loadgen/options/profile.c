@@ -4,6 +4,7 @@
 #include "libcommon/mem.h"
 #include "libcommon/rfc3339.h"
 #include "libcommon/secret.h"
+#include "libcommon/slice.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -16,14 +17,6 @@
 #define FILE_MAX    (1024 * 1024)
 #define PROCESS_MAX 16384       /* bytes that a credential_process prints */
 #define SERVICES    "services " /* the beginning of names of sections for services */
-
-static char *trim(char *s)
-{
-    s += strspn(s, " \t\r\n");
-    for (size_t n = strlen(s); n > 0 && strchr(" \t\r\n", s[n - 1]) != NULL; n--)
-        s[n - 1] = '\0';
-    return s;
-}
 
 static const char *const PROFILE_NAMES[PROFILE_N] = {"aws_access_key_id", "aws_secret_access_key",
                                                      "aws_session_token", "region",
@@ -40,35 +33,35 @@ void profile_fini(struct profile *p)
 }
 
 /* Takes a line "name = value" of the section. */
-static bool take(struct profile *p, char *line)
+static bool take(struct profile *p, struct slice line)
 {
-    const char *name = trim(strsep(&line, "="));
-    const char *value = line != NULL ? trim(line) : "";
+    struct slice name = slice_trim(slice_take(&line, '=')), value = slice_trim(line);
 
-    for (size_t i = 0; i < PROFILE_N && *value != '\0'; i++) {
-        if (strcmp(name, PROFILE_NAMES[i]) == 0) {
+    for (size_t i = 0; i < PROFILE_N && value.n > 0; i++) {
+        if (slice_is(name, PROFILE_NAMES[i])) {
             secret_free(p->field[i]);
-            p->field[i] = secret_copy(value, strlen(value));
+            p->field[i] = secret_copy(value.p, value.n);
             return p->field[i] != NULL;
         }
     }
     return true;
 }
 
-/* True if text, found in brackets, is "name" or "profile name". Modifies text. */
-static bool is_section(char *text, const char *name)
+/* True if text, found in brackets, is "name" or "profile name". */
+static bool is_section(struct slice text, const char *name)
 {
-    text = trim(text);
-    if (strncmp(text, "profile", 7) == 0 && (text[7] == ' ' || text[7] == '\t'))
-        text = trim(text + 7);
-    return strcmp(text, name) == 0;
+    text = slice_trim(text);
+    if (slice_begins(text, "profile ") || slice_begins(text, "profile\t"))
+        text = slice_trim(slice_from(text, 8));
+    return slice_is(text, name);
 }
 
 /* Reads the lines of a section. Of a section for services, reads only the lines below "s3 =" that
  * are indented more. A line "name =" opens a nest: the lines after it that are indented more belong
  * to it. */
-static bool read_section(struct profile *p, char *text, const char *name, bool *found)
+static bool read_section(struct profile *p, const char *text, const char *name, bool *found)
 {
+    struct slice rest = slice_of(text);
     bool services = strncmp(name, SERVICES, strlen(SERVICES)) == 0;
     bool inside = false;
     bool nests = false;
@@ -76,23 +69,22 @@ static bool read_section(struct profile *p, char *text, const char *name, bool *
     bool is_s3 = false;
     bool ok = true;
 
-    for (char *line; ok && (line = strsep(&text, "\n")) != NULL;) {
-        size_t indent = strspn(line, " \t");
-        line = trim(line);
-        size_t n = strlen(line);
-        if (*line == '\0' || *line == '#' || *line == ';')
+    while (ok && rest.p != NULL) {
+        size_t indent = strspn(rest.p, " \t");
+        struct slice line = slice_trim(slice_take(&rest, '\n'));
+        if (line.n == 0 || *line.p == '#' || *line.p == ';')
             continue;
+        const char *last = line.p + line.n - 1;
         nests = nests && indent > nest_indent;
         if (nests) {
             ok = !is_s3 || take(p, line);
-        } else if (*line == '[' && line[n - 1] == ']') {
-            line[n - 1] = '\0';
-            inside = is_section(line + 1, name);
+        } else if (*line.p == '[' && *last == ']') {
+            inside = is_section((struct slice){line.p + 1, line.n - 2}, name);
             *found |= inside;
-        } else if (n > 1 && strchr(line, '=') == line + n - 1) {
+        } else if (line.n > 1 && memchr(line.p, '=', line.n) == last) {
             nests = true;
             nest_indent = indent;
-            is_s3 = inside && services && strcmp(trim(strsep(&line, "=")), "s3") == 0;
+            is_s3 = inside && services && slice_is(slice_trim(slice_take(&line, '=')), "s3");
         } else if (inside && !services) {
             ok = take(p, line);
         }

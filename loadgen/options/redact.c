@@ -104,21 +104,21 @@ static void put_word(struct strbuf *b, const char *word)
     strbuf_puts(b, "'");
 }
 
-char *options_redacted(const struct cli_command *const *commands, int argc, char *const *argv)
+char *options_redacted(const struct cli_command *const *commands, char *const *argv)
 {
     struct strbuf line = {0};
     bool next = false;
 
     strbuf_puts(&line, ""); /* for no words at all */
-    for (int i = 0; i < argc && !line.failed; i++) {
+    for (; *argv != NULL && !line.failed; argv++) {
         char *word = NULL;
         size_t n = 0;
-        const char *secret = find_secret(commands, argv[i], &next, &n);
-        size_t n_before = secret != NULL ? (size_t)(secret - argv[i]) : strlen(argv[i]);
+        const char *secret = find_secret(commands, *argv, &next, &n);
+        size_t n_before = secret != NULL ? (size_t)(secret - *argv) : strlen(*argv);
 
-        line.failed |= asprintf(&word, "%.*s%s%s", (int)n_before, argv[i],
-                                secret != NULL ? REDACTED : "", argv[i] + n_before + n) < 0;
-        strbuf_puts(&line, i > 0 ? " " : "");
+        line.failed |= asprintf(&word, "%.*s%s%s", (int)n_before, *argv,
+                                secret != NULL ? REDACTED : "", *argv + n_before + n) < 0;
+        strbuf_puts(&line, line.n > 0 ? " " : "");
         put_word(&line, line.failed ? "" : word);
         free(word);
     }

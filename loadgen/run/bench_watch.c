@@ -210,7 +210,7 @@ static void say_waiting(struct bench *b, int64_t now_ns)
         return;
     b->said_waiting = true;
     end_bar(&b->screen);
-    if (b->finishing)
+    if (b->signals.finishing)
         bench_say_of_all(b, "the run's objects are being deleted: a second Ctrl-C stops that");
     else
         bench_say_of_all(b,
@@ -310,11 +310,7 @@ void bench_say_of_all(const struct bench *b, const char *fmt, ...)
 
 void bench_show_command(FILE *out, const char *what, char *const *words)
 {
-    int n = 0;
-
-    while (words[n] != NULL)
-        n++;
-    char *line = options_redacted((const struct cli_command *const[]){NULL}, n, words);
+    char *line = options_redacted((const struct cli_command *const[]){NULL}, words);
 
     if (line != NULL)
         visible_line(out, "%s: %s", what, line);

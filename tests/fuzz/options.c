@@ -50,7 +50,7 @@ static void check_load(const struct cli_args *args, struct options *o, int argc,
     const char *access_key = o->access_key, *secret_key = o->secret_key;
     const char *session_token = o->session_token;
     struct err e = {0};
-    char *shown = options_redacted(loading, argc, argv);
+    char *shown = options_redacted(loading, argv);
 
     assert(shown != NULL);
     check_secret(argc, argv, shown, access_key);

@@ -16,11 +16,9 @@
 PROGRAMS_S3LOAD(PROGRAMS_DECLARE)
 static const struct cli_command *const commands[] = {PROGRAMS_S3LOAD(PROGRAMS_ADDRESS) NULL};
 
-#define N_WORDS(words) ((int)(sizeof(words) / sizeof *(words)))
-
-static void expect(int n, char **words, const char *expected)
+static void expect(char **words, const char *expected)
 {
-    char *line = options_redacted(commands, n, words);
+    char *line = options_redacted(commands, words);
 
     assert_non_null(line);
     assert_string_equal(line, expected);
@@ -37,27 +35,31 @@ static void test_redacted(void **state)
                      "--session-token=SECRET",
                      "--access-key=SECRET",
                      "--obj.size",
-                     "1KiB"};
-    char *single[] = {
-        "s3load",        "put",   "-secret-key=SECRET", "--secretkey=SECRET", "--SECRET_KEY=SECRET",
-        "--secret.keys", "SECRET"};
-    char *last[] = {"s3load", "put", "--secret-key"};
-    char *url[] = {"s3load", "--host", "http://user:SECRET@host:9000/x", "http://user:SEC@RET@host",
-                   "https://host/a@b"};
-    char *quoted[] = {"s3load", "--label", "it's two words", ""};
-    char *other[] = {"s3load", "--host", "secret-key=1", "--profile", "secret"};
+                     "1KiB",
+                     NULL};
+    char *single[] = {"s3load",
+                      "put",
+                      "-secret-key=SECRET",
+                      "--secretkey=SECRET",
+                      "--SECRET_KEY=SECRET",
+                      "--secret.keys",
+                      "SECRET",
+                      NULL};
+    char *last[] = {"s3load", "put", "--secret-key", NULL};
+    char *url[] = {
+        "s3load",           "--host", "http://user:SECRET@host:9000/x", "http://user:SEC@RET@host",
+        "https://host/a@b", NULL};
+    char *quoted[] = {"s3load", "--label", "it's two words", "", NULL};
+    char *other[] = {"s3load", "--host", "secret-key=1", "--profile", "secret", NULL};
 
-    expect(N_WORDS(forms), forms,
-           "s3load put --secret-key REDACTED --session-token=REDACTED --access-key=REDACTED "
-           "--obj.size 1KiB");
-    expect(N_WORDS(single), single,
-           "s3load put -secret-key=REDACTED --secretkey=REDACTED --SECRET_KEY=REDACTED "
-           "--secret.keys REDACTED");
-    expect(N_WORDS(last), last, "s3load put --secret-key");
-    expect(N_WORDS(url), url,
-           "s3load --host http://REDACTED@host:9000/x http://REDACTED@host https://host/a@b");
-    expect(N_WORDS(quoted), quoted, "s3load --label 'it'\\''s two words' ''");
-    expect(N_WORDS(other), other, "s3load --host secret-key=1 --profile secret");
+    expect(forms, "s3load put --secret-key REDACTED --session-token=REDACTED --access-key=REDACTED "
+                  "--obj.size 1KiB");
+    expect(single, "s3load put -secret-key=REDACTED --secretkey=REDACTED --SECRET_KEY=REDACTED "
+                   "--secret.keys REDACTED");
+    expect(last, "s3load put --secret-key");
+    expect(url, "s3load --host http://REDACTED@host:9000/x http://REDACTED@host https://host/a@b");
+    expect(quoted, "s3load --label 'it'\\''s two words' ''");
+    expect(other, "s3load --host secret-key=1 --profile secret");
 }
 
 static void test_held(void **state)
@@ -128,7 +130,7 @@ static void check_option(const struct cli_command *command, const struct cli_opt
     struct options o = *(const struct options *)command->defaults;
     const char *text = "VALUE";
     char alone[64], whole[80];
-    char *words[] = {alone, "VALUE", whole};
+    char *words[] = {alone, "VALUE", whole, NULL};
 
     if (option->is == CLI_UNDECLARED)
         fail_msg("--%s of %s declares no .is", option->name, command->name);
@@ -138,7 +140,7 @@ static void check_option(const struct cli_command *command, const struct cli_opt
     }
     snprintf(alone, sizeof alone, "--%s", option->name);
     snprintf(whole, sizeof whole, "--%s=VALUE", option->name);
-    char *shown = options_redacted(commands, 3, words);
+    char *shown = options_redacted(commands, words);
     assert_non_null(shown);
     assert_int_equal(strstr(shown, text) == NULL, option->is == CLI_SECRET);
     free(shown);
