@@ -50,7 +50,7 @@ static bool take(struct work *k, struct worker *w, struct work_object *o)
         own->waiting = !found;
         k->n_waiting += found ? -1u : 1u;
         k->n_object_waits += !found;
-        k->drained = k->drained || k->n_waiting == k->n_workers;
+        k->drained |= k->n_waiting == k->n_workers;
     }
     if (found) {
         size_t i = (size_t)rng_below(&w->rng, k->n_objects);
@@ -83,7 +83,7 @@ enum phase_next cmd_mixed_next(struct work *k, struct worker *w, struct s3op *op
 
     deal(k, w);
     if (w->card != PUT && !take(k, w, o) && w->card != PUT)
-        return work_is_drained(k) ? PHASE_END : PHASE_WAIT;
+        return k->drained ? PHASE_END : PHASE_WAIT;
     switch ((enum card)w->card) {
     case GET:
         work_get(k, w, o, op);

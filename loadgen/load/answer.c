@@ -191,17 +191,15 @@ static void set_http_error(struct worker *w, const char *why)
         err_set(&text, ": %.*s", (int)plain_text(w), w->answer.error_text);
     }
     const char *blank = text.msg[0] != '\0' && text.msg[0] != ':' ? " " : "";
+    char hint[300] = "";
     if (w->answer.region[0] != '\0' && strcmp(w->answer.region, region) != 0)
-        answer_set_error(w, "HTTP %d%s%s%s (the bucket is in region %s, not %s: --region %s)",
-                         w->http.status, blank, text.msg, why, w->answer.region, region,
-                         w->answer.region);
+        snprintf(hint, sizeof hint, " (the bucket is in region %s, not %.100s: --region %s)",
+                 w->answer.region, region, w->answer.region);
     else if (w->answer.elsewhere[0] != '\0' && w->http.status >= 300 && w->http.status < 400)
-        answer_set_error(w,
-                         "HTTP %d%s%s%s (the server sends on to %s, which s3load does not follow: "
-                         "name it with --host)",
-                         w->http.status, blank, text.msg, why, w->answer.elsewhere);
-    else
-        answer_set_error(w, "HTTP %d%s%s%s", w->http.status, blank, text.msg, why);
+        snprintf(hint, sizeof hint,
+                 " (the server sends on to %s, which s3load does not follow: name it with --host)",
+                 w->answer.elsewhere);
+    answer_set_error(w, "HTTP %d%s%s%s%s", w->http.status, blank, text.msg, why, hint);
 }
 
 /* True if the server keeps no list of unfinished uploads, or reports an empty one as rclone

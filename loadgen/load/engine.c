@@ -60,19 +60,17 @@ bool engine_init(struct engine *g, const char *hosts, enum hosts_select select, 
     if (g->deals_hosts)
         hosts_deal(&g->hosts, g->rank, g->n_ranks);
     checksum_init(&g->checksum, g->op_style.checksum);
-    bool ok = true;
     const char *variable = conn_proxy(g->op_style.tls, g->conn_style.no_proxy, g->proxy);
     g->conn_style.proxy = variable != NULL ? getenv(variable) : "";
-    if (ok && strncasecmp(g->conn_style.proxy, "https:", 6) == 0)
-        ok = err_set(e,
-                     "%s: a proxy that is spoken to over TLS cannot be used: name one with "
-                     "http://, or say --no-proxy",
-                     variable);
+    if (strncasecmp(g->conn_style.proxy, "https:", 6) == 0)
+        return err_set(e,
+                       "%s: a proxy that is spoken to over TLS cannot be used: name one with "
+                       "http://, or say --no-proxy",
+                       variable);
     g->conn_style.wire = g->op_style.tls ? &tls_wire : &conn_plain;
-    if (ok && g->op_style.tls) {
+    if (g->op_style.tls)
         g->conn_style.context = tls_context(g->conn_style.insecure, g->conn_style.cacert, e);
-        ok = g->conn_style.context != NULL;
-    }
+    bool ok = !g->op_style.tls || g->conn_style.context != NULL;
     for (size_t i = 0; ok && i < g->hosts.n; i++) {
         ok = init_host(g, &g->hosts.host[i], e);
         if (ok && variable != NULL && g->proxied_by == NULL &&

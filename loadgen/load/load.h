@@ -288,9 +288,6 @@ bool loop_is_due(struct worker *w, int64_t now_ns);
  * loop. A request's time begins when the request is sent, or when its connection is begun, and ends
  * just after its last byte was read. Signing and digesting are done before. */
 
-#define WORKER_ETAG_MAX    80
-#define WORKER_VERSION_MAX 256
-
 /* The result of a request. Times are by the run's clock; CLOCK_NEVER: not reached. Texts come last
  * here and below: of many workers each request would else fetch them into the cache, to clear
  * them. */
@@ -304,10 +301,10 @@ struct worker_result {
     bool skewed;        /* refused because of our clock: from now on the server's time is used */
     bool cut;           /* the connection ended before the response was complete */
     bool timed_out;     /* no complete response came within --request-timeout */
-    const struct xml *xml;      /* the answer as a document, for kinds that have one */
-    char error[600];            /* "": success */
-    char etag[WORKER_ETAG_MAX]; /* "": none */
-    char version[WORKER_VERSION_MAX];
+    const struct xml *xml; /* the answer as a document, for kinds that have one */
+    char error[600];       /* "": success */
+    char etag[80];         /* "": none */
+    char version[256];
 };
 
 /* True if the same request may succeed a moment later. */

@@ -164,10 +164,11 @@ static void run_again(struct queue *q)
     }
 }
 
-static void run_due(struct queue *q, int64_t now_ns)
+/* Runs the workers at the front of a list that are due. */
+static void run_due(struct worker_list *list, int64_t now_ns)
 {
-    for (struct worker *w; (w = STAILQ_FIRST(&q->waiting)) != NULL && w->due_ns <= now_ns;) {
-        STAILQ_REMOVE_HEAD(&q->waiting, next);
+    for (struct worker *w; (w = STAILQ_FIRST(list)) != NULL && w->due_ns <= now_ns;) {
+        STAILQ_REMOVE_HEAD(list, next);
         w->state = WORKER_IDLE;
         worker_run(w);
     }
@@ -178,11 +179,7 @@ static void run_parked(struct queue *q)
     struct worker_list all = STAILQ_HEAD_INITIALIZER(all);
 
     STAILQ_CONCAT(&all, &q->parked);
-    for (struct worker *w; (w = STAILQ_FIRST(&all)) != NULL;) {
-        STAILQ_REMOVE_HEAD(&all, next);
-        w->state = WORKER_IDLE;
-        worker_run(w);
-    }
+    run_due(&all, CLOCK_NEVER);
 }
 
 static void run_connecting(struct loop *l, int64_t now_ns)
@@ -234,7 +231,7 @@ static void fail_late(struct loop *l, int64_t now_ns)
 static void act_on_stop(struct loop *l, int stop)
 {
     l->stop_seen = stop;
-    run_due(&l->queue, CLOCK_NEVER);
+    run_due(&l->queue.waiting, CLOCK_NEVER);
     run_parked(&l->queue);
     for (unsigned i = 0; stop == ENGINE_ABORT && i < l->n_workers; i++) {
         if (in_flight(&l->workers[i])) {
@@ -306,7 +303,7 @@ static void turn(struct loop *l)
         count_seldom(l, now_ns);
     int stop = atomic_load_explicit(&l->engine->stop, memory_order_relaxed);
     run_again(&l->queue);
-    run_due(&l->queue, now_ns);
+    run_due(&l->queue.waiting, now_ns);
     if (!STAILQ_EMPTY(&l->queue.parked) && l->queue.parked_due_ns <= now_ns)
         run_parked(&l->queue);
     run_connecting(l, now_ns);

@@ -120,8 +120,7 @@ static void hand_over(struct recorder *r, struct recorder_batch *b)
 
 void recorder_port_init(struct recorder_port *p, struct recorder *r, unsigned loop)
 {
-    *p = (struct recorder_port){
-        .recorder = r, .loop = loop, .since_ns = CLOCK_NEVER, .first_start_ns = CLOCK_NEVER};
+    *p = (struct recorder_port){.recorder = r, .loop = loop, .first_start_ns = CLOCK_NEVER};
     rowformat_init(&p->format, r->options.intended);
 }
 
@@ -137,14 +136,13 @@ void recorder_flush(struct recorder_port *p, int64_t until_ns)
     p->batch->first_start_ns = p->first_start_ns;
     hand_over(p->recorder, p->batch);
     p->batch = NULL;
-    p->since_ns = CLOCK_NEVER;
 }
 
 int64_t recorder_due_ns(const struct recorder_port *p)
 {
     if (p->recorder->options.autoterm)
         return p->flushed_ns + BATCH_NS;
-    return p->since_ns == CLOCK_NEVER ? CLOCK_NEVER : p->since_ns + BATCH_NS;
+    return p->batch == NULL ? CLOCK_NEVER : p->since_ns + BATCH_NS;
 }
 
 void recorder_add(struct recorder_port *p, const struct record *row, bool bench)
@@ -154,11 +152,10 @@ void recorder_add(struct recorder_port *p, const struct record *row, bool bench)
 
     if (p->batch != NULL && BATCH_BYTES - p->batch->n < bound)
         recorder_flush(p, end_ns);
-    if (p->batch == NULL)
+    if (p->batch == NULL) {
         p->batch = take_free(p->recorder);
-    if (p->since_ns == CLOCK_NEVER)
         p->since_ns = end_ns;
-
+    }
     struct recorder_batch *b = p->batch;
     struct row *head = (struct row *)(b->bytes + b->n);
     char *text = (char *)(head + 1);
@@ -276,13 +273,14 @@ static void count(struct recorder_counts *c, const struct row *row)
     }
 }
 
-static bool write_row(struct recorder *r, const struct row *row, struct err *e)
+/* Whether there is a capture that did not fail. If so, a frame begins, unless one is open. */
+static bool is_writing(struct recorder *r)
 {
-    if (r->out == NULL || r->error.msg[0] != '\0')
-        return true;
-    if (r->frame_since_ns == CLOCK_NEVER)
+    bool writes = r->out != NULL && r->error.msg[0] == '\0';
+
+    if (writes && r->frame_since_ns == CLOCK_NEVER)
         r->frame_since_ns = clock_now_ns();
-    return recwrite_text(r->out, (const char *)(row + 1), row->n_text, e);
+    return writes;
 }
 
 /* Returns the row that follows `row` in a batch, or the first row if `row` is NULL. NULL: there is
@@ -325,7 +323,7 @@ static void take_batch(struct recorder *r, const struct recorder_batch *b)
     bool ok = true;
 
     for (const struct row *row = NULL; ok && (row = next_row(b, row)) != NULL;)
-        ok = write_row(r, row, &e);
+        ok = !is_writing(r) || recwrite_text(r->out, (const char *)(row + 1), row->n_text, &e);
     if (!ok || (r->autoterm != NULL && !keep_batch(r, b, &e))) {
         fail(r, &e);
         return;
@@ -344,12 +342,8 @@ static void write_comment(struct recorder *r, char *comment)
 {
     struct err e = {0};
 
-    if (r->out != NULL && r->error.msg[0] == '\0') {
-        if (r->frame_since_ns == CLOCK_NEVER)
-            r->frame_since_ns = clock_now_ns();
-        if (!recwrite_comment(r->out, comment, strlen(comment), &e))
-            fail(r, &e);
-    }
+    if (is_writing(r) && !recwrite_comment(r->out, comment, strlen(comment), &e))
+        fail(r, &e);
     free(comment);
 }
 

@@ -42,7 +42,7 @@ struct recorder_port {
     struct recorder_batch *batch;
     struct rowformat format;
     unsigned loop;
-    int64_t since_ns;       /* time of the first row in the batch; CLOCK_NEVER: it is empty */
+    int64_t since_ns;       /* time of the first row in the batch, if there is one */
     int64_t flushed_ns;     /* time of the last flush */
     int64_t first_start_ns; /* of the loop's first request of the benchmark, by the capture's clock;
                              * CLOCK_NEVER: none */

@@ -1,6 +1,7 @@
 #include "loadgen/net/net.h"
 
 #include <string.h>
+#include <strings.h>
 
 enum state {
     STATUS_LINE,
@@ -26,20 +27,17 @@ void http1_start(struct http1 *h, bool head_only, http1_header_fn *on_header,
     err_clear(&h->err);
 }
 
-/* Maps the characters of a token (RFC 9110, 5.6.2) to lower case, and all others to 0. */
-static const char TOKEN[256] = {
-    ['!'] = '!', ['#'] = '#', ['$'] = '$', ['%'] = '%', ['&'] = '&', ['\''] = '\'', ['*'] = '*',
-    ['+'] = '+', ['-'] = '-', ['.'] = '.', ['^'] = '^', ['_'] = '_', ['`'] = '`',   ['|'] = '|',
-    ['~'] = '~', ['0'] = '0', ['1'] = '1', ['2'] = '2', ['3'] = '3', ['4'] = '4',   ['5'] = '5',
-    ['6'] = '6', ['7'] = '7', ['8'] = '8', ['9'] = '9', ['A'] = 'a', ['B'] = 'b',   ['C'] = 'c',
-    ['D'] = 'd', ['E'] = 'e', ['F'] = 'f', ['G'] = 'g', ['H'] = 'h', ['I'] = 'i',   ['J'] = 'j',
-    ['K'] = 'k', ['L'] = 'l', ['M'] = 'm', ['N'] = 'n', ['O'] = 'o', ['P'] = 'p',   ['Q'] = 'q',
-    ['R'] = 'r', ['S'] = 's', ['T'] = 't', ['U'] = 'u', ['V'] = 'v', ['W'] = 'w',   ['X'] = 'x',
-    ['Y'] = 'y', ['Z'] = 'z', ['a'] = 'a', ['b'] = 'b', ['c'] = 'c', ['d'] = 'd',   ['e'] = 'e',
-    ['f'] = 'f', ['g'] = 'g', ['h'] = 'h', ['i'] = 'i', ['j'] = 'j', ['k'] = 'k',   ['l'] = 'l',
-    ['m'] = 'm', ['n'] = 'n', ['o'] = 'o', ['p'] = 'p', ['q'] = 'q', ['r'] = 'r',   ['s'] = 's',
-    ['t'] = 't', ['u'] = 'u', ['v'] = 'v', ['w'] = 'w', ['x'] = 'x', ['y'] = 'y',   ['z'] = 'z',
+/* The characters of a token (RFC 9110, 5.6.2). */
+static const bool TOKEN[256] = {
+    ['!'] = true,         ['#' ... '\''] = true, ['*'] = true,         ['+'] = true,
+    ['-'] = true,         ['.'] = true,          ['0' ... '9'] = true, ['A' ... 'Z'] = true,
+    ['^' ... 'z'] = true, ['|'] = true,          ['~'] = true,
 };
+
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
+}
 
 static bool is_digit(char c)
 {
@@ -59,14 +57,10 @@ static bool has_control(const char *s, size_t n)
     return false;
 }
 
-/* True if the n bytes at s equal `lower`, ignoring case. */
-static bool same_token(const char *s, size_t n, const char *lower)
+/* True if the n bytes at s equal `token`, ignoring case. */
+static bool same_token(const char *s, size_t n, const char *token)
 {
-    size_t i = 0;
-
-    while (i < n && lower[i] != '\0' && TOKEN[(unsigned char)s[i]] == lower[i])
-        i++;
-    return i == n && lower[i] == '\0';
+    return n == strlen(token) && strncasecmp(s, token, n) == 0;
 }
 
 static bool status_line(struct http1 *h, const char *s, size_t n)
@@ -114,7 +108,7 @@ static void connection(struct http1 *h, const char *s, size_t n)
         while (s < end && (is_space(*s) || *s == ','))
             s++;
         const char *token = s;
-        while (s < end && TOKEN[(unsigned char)*s] != 0)
+        while (s < end && TOKEN[(unsigned char)*s])
             s++;
         size_t len = (size_t)(s - token);
         if (same_token(token, len, "close"))
@@ -158,9 +152,9 @@ static bool field_line(struct http1 *h, const char *s, size_t n, bool trailer)
 
     if (is_space(s[0]))
         return err_set(&h->err, "a folded header line");
-    while (n_name < n && TOKEN[(unsigned char)s[n_name]] != 0) {
+    while (n_name < n && TOKEN[(unsigned char)s[n_name]]) {
         if (n_name < sizeof name)
-            name[n_name] = TOKEN[(unsigned char)s[n_name]];
+            name[n_name] = lower(s[n_name]);
         n_name++;
     }
     if (n_name == 0 || n_name == n || s[n_name] != ':')
@@ -213,7 +207,7 @@ static bool chunk_size(struct http1 *h, const char *s, size_t n)
     size_t i = 0;
 
     for (; i < n; i++) {
-        char c = TOKEN[(unsigned char)s[i]];
+        char c = lower(s[i]);
         unsigned digit = is_digit(c) ? (unsigned)(c - '0') : (unsigned)(c - 'a' + 10);
 
         if (!is_digit(c) && !(c >= 'a' && c <= 'f'))

@@ -321,7 +321,6 @@ static bool clean(struct bench *b, struct err *e)
 
     if (!is_to_clean(b))
         return team_meet(&b->team, true, e);
-    b->finishing = true;
     b->waiting_ns = 0;
     b->said_waiting = false;
     s->root = b->work.root;

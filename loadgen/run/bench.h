@@ -219,7 +219,6 @@ struct bench {
     struct phase phase;
     int64_t start_ns; /* of the benchmark, by this rank's clock */
     enum bench_doing doing;
-    bool finishing;     /* cleaning after the run */
     int64_t waiting_ns; /* since when a signal waits for the phase to end; 0: there is none */
     bool said_waiting;
     struct err error; /* why the phase ended early */

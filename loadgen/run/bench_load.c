@@ -223,7 +223,7 @@ bool bench_load(struct bench *b, struct err *e)
     sum_up_bench(b, &before, &after);
     s->n_not_begun =
         work_is_done(&b->work) ? 0 : not_begun(&b->phase, end_ns, s->counts.n_requests);
-    bool drained = s->end == NULL && work_is_drained(&b->work);
+    bool drained = s->end == NULL && b->work.drained;
     if (drained)
         s->end = "no objects left";
     if (s->end == NULL)

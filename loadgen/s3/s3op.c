@@ -76,10 +76,11 @@ bool s3op_uses_virtual_host(const struct s3op_style *s, const char *host)
     return false;
 }
 
-static void put_number(struct strbuf *o, uint64_t value)
+static void put_number(struct strbuf *o, const char *before, uint64_t value)
 {
     char digits[ROWFORMAT_NUMBER_BYTES];
 
+    strbuf_puts(o, before);
     strbuf_put(o, digits, (size_t)(rowformat_put_number(digits, value) - digits));
 }
 
@@ -102,10 +103,8 @@ static void put_query(struct strbuf *o, const struct s3op *op, const struct s3op
         put_param(o, "continuation-token", h->token);
         put_param(o, "encoding-type", "url");
         put_param(o, "list-type", "2");
-        if (op->max_keys > 0) {
-            strbuf_puts(o, "&max-keys=");
-            put_number(o, op->max_keys);
-        }
+        if (op->max_keys > 0)
+            put_number(o, "&max-keys=", op->max_keys);
         put_param(o, "prefix", op->key);
         put_param(o, "start-after", op->start_after);
     } else if (s3op_does(op->kind, S3OP_LISTS)) {
@@ -118,8 +117,7 @@ static void put_query(struct strbuf *o, const struct s3op *op, const struct s3op
     } else if (resource != NULL) {
         put_param(o, resource, "");
     } else if (op->kind == S3OP_PUT_PART) {
-        strbuf_puts(o, "partNumber=");
-        put_number(o, op->part);
+        put_number(o, "partNumber=", op->part);
     }
     put_param(o, "uploadId", op->upload_id);
     put_param(o, "versionId", op->version_id);
@@ -170,10 +168,8 @@ static void add_headers(struct headers *h, const struct s3op_style *s, const str
 
     if (op->kind == S3OP_GET && !op->whole) {
         struct strbuf o = strbuf_on(h->range, sizeof h->range);
-        strbuf_puts(&o, "bytes=");
-        put_number(&o, op->offset);
-        strbuf_puts(&o, "-");
-        put_number(&o, op->offset + op->length - 1);
+        put_number(&o, "bytes=", op->offset);
+        put_number(&o, "-", op->offset + op->length - 1);
         add(h, "range", h->range);
     }
     add(h, "content-md5", head->content_md5);
@@ -194,15 +190,6 @@ static void add_headers(struct headers *h, const struct s3op_style *s, const str
     add(h, op->header, op->header_value);
     if (s3op_does(op->kind, S3OP_DELETES) && s->object_lock)
         add(h, "x-amz-bypass-governance-retention", "true");
-}
-
-static bool put_headers(struct strbuf *o, struct sigv4 *signer, const struct sigv4_request *r,
-                        struct err *e)
-{
-    if (signer != NULL)
-        return sigv4_sign(signer, r, o, e);
-    sigv4_put_lines(o, r->headers, r->n_headers);
-    return true;
 }
 
 size_t s3op_build(const struct s3op_style *s, struct sigv4 *signer, const struct s3op *op,
@@ -240,15 +227,15 @@ size_t s3op_build(const struct s3op_style *s, struct sigv4 *signer, const struct
         .payload_hash = head->payload_hash,
         .time_s = head->time_s,
     };
-    if (!put_headers(&o, signer, &r, e))
+    if (signer == NULL)
+        sigv4_put_lines(&o, r.headers, r.n_headers);
+    else if (!sigv4_sign(signer, &r, &o, e))
         return 0;
     strbuf_add(&o, "User-Agent: ", head->user_agent, NULL);
     /* OpenStack Swift waits for the body of a DELETE that has no length. */
     char method = S3OP[op->kind].method[0];
-    if (method == 'P' || method == 'D') {
-        strbuf_puts(&o, "\r\nContent-Length: ");
-        put_number(&o, s3op_n_body(op));
-    }
+    if (method == 'P' || method == 'D')
+        put_number(&o, "\r\nContent-Length: ", s3op_n_body(op));
     strbuf_puts(&o, "\r\n\r\n");
     if (o.failed) {
         err_set(e, "the request's headers do not fit into %zu bytes", size);

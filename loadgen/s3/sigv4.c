@@ -186,9 +186,8 @@ static size_t collect_headers(const struct sigv4 *s, const struct sigv4_request 
 
 static void put_signed_names(struct strbuf *t, const struct sigv4_header *headers, size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         strbuf_add(t, i > 0 ? ";" : "", headers[i].name, NULL);
-    }
 }
 
 static bool hash_canonical(struct sigv4 *s, const struct sigv4_request *r,

@@ -293,14 +293,6 @@ void work_end_delete(struct work *k, const struct work_object *o, const struct s
         work_fail(k, "out of memory");
 }
 
-bool work_is_drained(struct work *k)
-{
-    pthread_mutex_lock(&k->lock);
-    bool drained = k->drained;
-    pthread_mutex_unlock(&k->lock);
-    return drained;
-}
-
 /* ---- What was stored, and what is listed ---- */
 
 /* Sets an object's bit. False: out of memory. */

@@ -118,7 +118,6 @@ struct work {
     unsigned n_waiting;      /* workers that wait for an object */
     uint64_t n_object_waits; /* how often a worker had to wait */
     unsigned n_vain_uploads; /* uploads in a row that failed while the pool was empty */
-    bool drained;            /* no object is left, and none will come */
     struct deck deck;
     struct err error; /* the first failure of preparing or cleaning */
     uint64_t n_failed;
@@ -135,6 +134,7 @@ struct work {
     atomic_bool uploaded;       /* an upload has succeeded */
     atomic_uint_fast64_t n_new; /* number of objects made by the benchmark */
     atomic_bool saw_version;    /* the bucket keeps versions, or did once */
+    atomic_bool drained;        /* no object is left, and none will come: the run ends */
 
     /* Limits that end the benchmark: requests begun, and bytes moved; UINT64_MAX: no limit. */
     uint64_t max_requests, max_bytes;
@@ -206,9 +206,6 @@ bool work_return(struct work *k, const struct work_object *o);
  * by name. */
 void work_end_delete(struct work *k, const struct work_object *o, const struct s3op *op,
                      const struct worker_result *r);
-
-/* Returns true if no object is left and none will come, so that the run ends. */
-bool work_is_drained(struct work *k);
 
 /* Begins to note what cleaning lists, and puts kept objects back into the pool. max_new is the
  * largest number of objects that any rank's benchmark has made. */
