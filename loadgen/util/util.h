@@ -58,17 +58,15 @@ bool clock_cond_wait(pthread_cond_t *c, pthread_mutex_t *lock, int64_t until_ns)
 /* Returns CLOCK_REALTIME - CLOCK_MONOTONIC in ns, from the closest of several pairs of readings. */
 int64_t clock_offset_ns(void);
 
-/* Seeded random numbers with many independent streams: PCG XSL RR 128/64 (M. O'Neill, "PCG: A
- * Family of Simple Fast Space-Efficient Statistically Good Algorithms", HMC-CS-2014-0905). Do not
- * use them for secrets. */
+/* Seeded random numbers with many independent streams, by SplitMix64 (splitmix.h). Do not use them
+ * for secrets. */
 
 struct rng {
-    unsigned __int128 state;
-    unsigned __int128 step; /* odd */
+    uint64_t at;
 };
 
-/* Starts stream `stream` of `seed`. Equal arguments give equal numbers on any machine. Streams of
- * one seed differ in state and in step. */
+/* Starts stream `stream` of `seed`. Equal arguments give equal numbers on any machine. Each stream
+ * begins at a place of its own in the generator's one sequence of 2^64 numbers. */
 void rng_init(struct rng *r, uint64_t seed, uint64_t stream);
 
 /* Returns a number uniform on 0..2^64-1. */
