@@ -24,63 +24,61 @@ bool answer_set_error(struct worker *w, const char *fmt, ...)
 
 /* ---- While the answer arrives ---- */
 
-static void keep_text(char *dst, size_t size, const char *value, size_t n)
+static void keep_text(char *dst, size_t size, struct slice value)
 {
-    if (n >= size)
-        return;
-    memcpy(dst, value, n);
-    dst[n] = '\0';
+    if (value.n < size)
+        *(char *)mempcpy(dst, value.p, value.n) = '\0';
 }
 
-/* Returns the length of the beginning of a URL that names the server; 0: it names none. */
-static size_t n_origin(const char *url, size_t n)
+/* Returns the beginning of a URL that names the server; empty: it names none. */
+static struct slice origin(struct slice url)
 {
-    const char *host = memmem(url, n, "://", 3);
-    const char *end = host != NULL ? memchr(host + 3, '/', n - (size_t)(host + 3 - url)) : NULL;
+    const char *host = memmem(url.p, url.n, "://", 3);
+    const char *from = host != NULL ? host + 3 : url.p + url.n;
+    const char *end = memchr(from, '/', (size_t)(url.p + url.n - from));
 
-    return host == NULL ? 0 : end != NULL ? (size_t)(end - url) : n;
+    return (struct slice){url.p, host == NULL ? 0 : end != NULL ? (size_t)(end - url.p) : url.n};
 }
 
 /* True if a Content-Range, "bytes FIRST-LAST/SIZE", is the requested range. Any SIZE will do. */
-static bool is_range_of(const struct s3op *op, const char *value, size_t n)
+static bool is_range_of(const struct s3op *op, struct slice value)
 {
     char text[80];
     char *last = NULL;
 
-    if (n < 7 || n >= sizeof text || strncasecmp(value, "bytes ", 6) != 0)
+    if (value.n < 7 || value.n >= sizeof text || strncasecmp(value.p, "bytes ", 6) != 0)
         return false;
-    memcpy(text, value, n);
-    text[n] = '\0';
+    keep_text(text, sizeof text, value);
     bool first_fits = strtoull(text + 6, &last, 10) == op->offset;
     return first_fits && *last == '-' &&
            strtoull(last + 1, &last, 10) == op->offset + op->length - 1 && *last == '/';
 }
 
-static void see_date(struct worker *w, const char *value, size_t n)
+static void see_date(struct worker *w, struct slice value)
 {
     const struct loop *l = w->loop;
     int64_t offset_ns = l->engine->offset_ns;
 
-    dates_saw(&l->dates[w->host], w->result.start_ns + offset_ns, l->now_ns + offset_ns, value, n);
+    dates_saw(&l->dates[w->host], w->result.start_ns + offset_ns, l->now_ns + offset_ns, value.p,
+              value.n);
 }
 
-static void on_header(void *user, const char *name, size_t n_name, const char *value,
-                      size_t n_value)
+static void on_header(void *user, struct slice name, struct slice value)
 {
     struct worker *w = user;
 
-    if (n_name == 4 && memcmp(name, "date", 4) == 0)
-        see_date(w, value, n_value);
-    else if (n_name == 4 && memcmp(name, "etag", 4) == 0)
-        keep_text(w->result.etag, sizeof w->result.etag, value, n_value);
-    else if (n_name == 16 && memcmp(name, "x-amz-version-id", 16) == 0)
-        keep_text(w->result.version, sizeof w->result.version, value, n_value);
-    else if (n_name == 13 && memcmp(name, "content-range", 13) == 0)
-        w->answer.range_fits = is_range_of(&w->op, value, n_value);
-    else if (n_name == 19 && memcmp(name, "x-amz-bucket-region", 19) == 0)
-        keep_text(w->answer.region, sizeof w->answer.region, value, n_value);
-    else if (n_name == 8 && memcmp(name, "location", 8) == 0)
-        keep_text(w->answer.elsewhere, sizeof w->answer.elsewhere, value, n_origin(value, n_value));
+    if (slice_is(name, "date"))
+        see_date(w, value);
+    else if (slice_is(name, "etag"))
+        keep_text(w->result.etag, sizeof w->result.etag, value);
+    else if (slice_is(name, "x-amz-version-id"))
+        keep_text(w->result.version, sizeof w->result.version, value);
+    else if (slice_is(name, "content-range"))
+        w->answer.range_fits = is_range_of(&w->op, value);
+    else if (slice_is(name, "x-amz-bucket-region"))
+        keep_text(w->answer.region, sizeof w->answer.region, value);
+    else if (slice_is(name, "location"))
+        keep_text(w->answer.elsewhere, sizeof w->answer.elsewhere, origin(value));
 }
 
 /* Notes if a code of S3 says that the same request may succeed later, whatever the status is. */

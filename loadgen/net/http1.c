@@ -57,10 +57,10 @@ static bool has_control(const char *s, size_t n)
     return false;
 }
 
-/* True if the n bytes at s equal `token`, ignoring case. */
-static bool same_token(const char *s, size_t n, const char *token)
+/* True if s equals `token`, ignoring case. */
+static bool same_token(struct slice s, const char *token)
 {
-    return n == strlen(token) && strncasecmp(s, token, n) == 0;
+    return s.n == strlen(token) && strncasecmp(s.p, token, s.n) == 0;
 }
 
 static bool status_line(struct http1 *h, const char *s, size_t n)
@@ -81,18 +81,16 @@ static bool status_line(struct http1 *h, const char *s, size_t n)
     return true;
 }
 
-static bool content_length(struct http1 *h, const char *s, size_t n)
+static bool content_length(struct http1 *h, struct slice s)
 {
     uint64_t value = 0;
+    size_t i = 0;
 
+    for (; i < s.n && is_digit(s.p[i]); i++)
+        value = value * 10 + (uint64_t)(s.p[i] - '0');
     /* 18 digits fit in 64 bits. */
-    if (n == 0 || n > 18)
+    if (i < s.n || s.n == 0 || s.n > 18)
         return err_set(&h->err, "bad Content-Length");
-    for (size_t i = 0; i < n; i++) {
-        if (!is_digit(s[i]))
-            return err_set(&h->err, "bad Content-Length");
-        value = value * 10 + (uint64_t)(s[i] - '0');
-    }
     if (h->content_length != HTTP1_UNKNOWN && h->content_length != value)
         return err_set(&h->err, "two different Content-Length headers");
     h->content_length = value;
@@ -100,46 +98,26 @@ static bool content_length(struct http1 *h, const char *s, size_t n)
 }
 
 /* Reads the tokens of a Connection header, separated by commas. */
-static void connection(struct http1 *h, const char *s, size_t n)
+static void connection(struct http1 *h, struct slice value)
 {
-    const char *end = s + n;
-
-    while (s < end) {
-        while (s < end && (is_space(*s) || *s == ','))
-            s++;
-        const char *token = s;
-        while (s < end && TOKEN[(unsigned char)*s])
-            s++;
-        size_t len = (size_t)(s - token);
-        if (same_token(token, len, "close"))
+    while (value.p != NULL)
+        if (same_token(slice_trim(slice_take(&value, ',')), "close"))
             h->keep_alive = false;
-        else if (len == 0)
-            s = end;
-    }
 }
 
-static bool header(struct http1 *h, const char *name, size_t n_name, const char *value,
-                   size_t n_value)
+static bool header(struct http1 *h, struct slice name, struct slice value)
 {
-    switch (n_name) {
-    case 10:
-        if (memcmp(name, "connection", 10) == 0)
-            connection(h, value, n_value);
-        break;
-    case 14:
-        if (memcmp(name, "content-length", 14) == 0 && !content_length(h, value, n_value))
-            return false;
-        break;
-    case 17:
-        if (memcmp(name, "transfer-encoding", 17) == 0) {
-            if (h->at.chunked || !same_token(value, n_value, "chunked"))
-                return err_set(&h->err, "a Transfer-Encoding other than chunked");
-            h->at.chunked = true;
-        }
-        break;
+    if (slice_is(name, "content-length") && !content_length(h, value))
+        return false;
+    if (slice_is(name, "connection"))
+        connection(h, value);
+    if (slice_is(name, "transfer-encoding")) {
+        if (h->at.chunked || !same_token(value, "chunked"))
+            return err_set(&h->err, "a Transfer-Encoding other than chunked");
+        h->at.chunked = true;
     }
     if (h->status >= 200)
-        h->at.on_header(h->at.user, name, n_name, value, n_value);
+        h->at.on_header(h->at.user, name, value);
     return true;
 }
 
@@ -159,16 +137,9 @@ static bool field_line(struct http1 *h, const char *s, size_t n, bool trailer)
     }
     if (n_name == 0 || n_name == n || s[n_name] != ':')
         return err_set(&h->err, "a header line without a name and a colon");
-
-    const char *value = s + n_name + 1;
-    const char *end = s + n;
-    while (value < end && is_space(*value))
-        value++;
-    while (end > value && is_space(end[-1]))
-        end--;
-    if (trailer || n_name > sizeof name)
-        return true;
-    return header(h, name, n_name, value, (size_t)(end - value));
+    return trailer || n_name > sizeof name ||
+           header(h, (struct slice){name, n_name},
+                  slice_trim((struct slice){s + n_name + 1, n - n_name - 1}));
 }
 
 /* Handles the blank line after headers: another head or the body comes next. */

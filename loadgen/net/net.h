@@ -2,6 +2,7 @@
 #define S3_LOADGEN_NET_NET_H
 
 #include "libcommon/err.h"
+#include "libcommon/slice.h"
 
 #include <arpa/inet.h>
 #include <curl/curl.h>
@@ -267,11 +268,9 @@ enum http1_end {
     HTTP1_ERROR /* not acceptable HTTP/1.1: `err` says why; drop the connection */
 };
 
-/* Called for each header of the final response, not for interim responses or trailers. The strings
- * are not terminated and live only during the call. The name is in lower case, the value trimmed.
- */
-typedef void http1_header_fn(void *user, const char *name, size_t n_name, const char *value,
-                             size_t n_value);
+/* Called for each header of the final response, not for interim responses or trailers. The texts
+ * live only during the call. The name is in lower case, the value trimmed. */
+typedef void http1_header_fn(void *user, struct slice name, struct slice value);
 
 /* Called for each piece of the body, n > 0 bytes. By then status and headers are known. */
 typedef void http1_body_fn(void *user, const char *data, size_t n);

@@ -24,18 +24,17 @@ struct outcome {
     char why[sizeof((struct err *)0)->msg];
 };
 
-static void on_header(void *user, const char *name, size_t n_name, const char *value,
-                      size_t n_value)
+static void on_header(void *user, struct slice name, struct slice value)
 {
     struct outcome *o = user;
 
-    assert(n_name > 0);
-    for (size_t i = 0; i < n_name; i++)
-        assert(name[i] > ' ' && name[i] != ':' && name[i] < 0x7f &&
-               !(name[i] >= 'A' && name[i] <= 'Z'));
-    assert(n_value == 0 || (value[0] != ' ' && value[n_value - 1] != ' '));
-    assert(memchr(value, '\r', n_value) == NULL && memchr(value, '\n', n_value) == NULL);
-    o->headers = o->headers * 31 + intern_hash(name, n_name) + 7 * intern_hash(value, n_value);
+    assert(name.n > 0);
+    for (size_t i = 0; i < name.n; i++)
+        assert(name.p[i] > ' ' && name.p[i] != ':' && name.p[i] < 0x7f &&
+               !(name.p[i] >= 'A' && name.p[i] <= 'Z'));
+    assert(value.n == 0 || (value.p[0] != ' ' && value.p[value.n - 1] != ' '));
+    assert(memchr(value.p, '\r', value.n) == NULL && memchr(value.p, '\n', value.n) == NULL);
+    o->headers = o->headers * 31 + intern_hash(name.p, name.n) + 7 * intern_hash(value.p, value.n);
     o->n_headers++;
 }
 

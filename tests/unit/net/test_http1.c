@@ -18,14 +18,13 @@ struct seen {
     size_t n_used;
 };
 
-static void on_header(void *user, const char *name, size_t n_name, const char *value,
-                      size_t n_value)
+static void on_header(void *user, struct slice name, struct slice value)
 {
     struct seen *s = user;
     size_t n = strlen(s->headers);
 
-    snprintf(s->headers + n, sizeof s->headers - n, "%.*s=%.*s|", (int)n_name, name, (int)n_value,
-             value);
+    snprintf(s->headers + n, sizeof s->headers - n, "%.*s=%.*s|", (int)name.n, name.p, (int)value.n,
+             value.p);
 }
 
 static void on_body(void *user, const char *data, size_t n)
