@@ -25,7 +25,7 @@
 
 /* s3analyze gets all options as they are, but for those of own_table. */
 struct repeat_given {
-    const char *dir, *concurrent, *rate, *before, *after, *unused, *before_run, *after_run;
+    const char *dir, *before, *after, *unused, *before_run, *after_run;
     struct cli_list several;
     int64_t hook_ns;
     bool quiet;
@@ -63,8 +63,8 @@ static const struct cli_option capacity_table[] = {
     {0},
 };
 static const struct cli_option sweep_table[] = {
-    TEXT_IN(concurrent, "concurrent", "N,...", "requests in flight"),
-    TEXT_IN(rate, "rate", "N,...", "or requests per second"),
+    TEXT("concurrent", "N,...", "requests in flight"),
+    TEXT("rate", "N,...", "or requests per second"),
     TEXT("runs", "N", "runs at each of them [3]"),
     {0},
 };

@@ -309,12 +309,6 @@ static bool keep_batch(struct recorder *r, const struct recorder_batch *b, struc
     return ok;
 }
 
-static void count_duration(struct recorder *r, int64_t ns)
-{
-    r->longest_ns = int64_max(r->longest_ns, ns);
-    r->durations[hist_index(int64_min(ns, HIST_MAX_VALUE))]++;
-}
-
 /* Writes and counts the rows of a batch. Writes without the lock: a write may take as long as the
  * disk does. */
 static void take_batch(struct recorder *r, const struct recorder_batch *b)
@@ -332,8 +326,9 @@ static void take_batch(struct recorder *r, const struct recorder_batch *b)
     for (const struct row *row = NULL; (row = next_row(b, row)) != NULL;) {
         count(&r->state.counts, row);
         count(&r->tick, row);
-        if (row->ok)
-            count_duration(r, row->end_ns - row->start_ns);
+        int64_t ns = row->end_ns - row->start_ns;
+        r->longest_ns = row->ok ? int64_max(r->longest_ns, ns) : r->longest_ns;
+        r->durations[hist_index(int64_min(ns, HIST_MAX_VALUE))] += row->ok;
     }
     pthread_mutex_unlock(&r->lock);
 }
@@ -438,14 +433,6 @@ static bool init_batches(struct recorder *r, struct err *e)
     return true;
 }
 
-static bool start_writer(struct recorder *r, struct err *e)
-{
-    int failed = pthread_create(&r->thread, NULL, writer, r);
-
-    r->started = failed == 0;
-    return r->started || err_errno(e, failed, "cannot start a thread");
-}
-
 struct recorder *recorder_open(const struct recorder_options *options, const char *comment,
                                struct err *e)
 {
@@ -474,8 +461,11 @@ struct recorder *recorder_open(const struct recorder_options *options, const cha
     if (ok && options->fd >= 0)
         ok = (r->out = recwrite_open(&out, e)) != NULL &&
              recwrite_comment(r->out, comment, strlen(comment), e) && recwrite_end_frame(r->out, e);
-    if (ok && start_writer(r, e))
+    int failed = ok ? pthread_create(&r->thread, NULL, writer, r) : 0;
+    r->started = ok && failed == 0;
+    if (r->started)
         return r;
+    err_errno(e, failed, "cannot start a thread");
     recorder_free(r);
     return NULL;
 }

@@ -401,13 +401,6 @@ void conn_dialer_act(struct conn_dialer *d, const struct epoll_event *event)
     set_due(d);
 }
 
-/* Returns libcurl's text of an error. A text with '@' may quote a proxy's URL with its password:
- * then returns the general text of the code. */
-static const char *error_text(CURLcode code, const char *said)
-{
-    return said[0] != '\0' && strchr(said, '@') == NULL ? said : curl_easy_strerror(code);
-}
-
 struct conn *conn_dialer_next(struct conn_dialer *d)
 {
     int n_left = 0;
@@ -417,12 +410,14 @@ struct conn *conn_dialer_next(struct conn_dialer *d)
         return NULL;
     CURLcode result = message->data.result;
     struct conn *c = conn_of(message->easy_handle);
+    /* A text with '@' may quote a proxy's URL with its password. */
+    bool says = c->message[0] != '\0' && strchr(c->message, '@') == NULL;
     if (result == CURLE_OK)
         take_over(c);
     else if (result == CURLE_OUT_OF_MEMORY)
         fail_here(c, ENOMEM);
     else
-        fail(c, "curl: ", error_text(result, c->message));
+        fail(c, "curl: ", says ? c->message : curl_easy_strerror(result));
     return c;
 }
 

@@ -51,9 +51,7 @@ SSL_CTX *tls_context(bool insecure, const char *cacert, struct err *e)
 {
     SSL_CTX *context = SSL_CTX_new(TLS_client_method());
 
-    bool ok =
-        context != NULL && SSL_CTX_set_alpn_protos(context, PROTOCOLS, sizeof PROTOCOLS - 1) == 0;
-    if (!ok) {
+    if (context == NULL || SSL_CTX_set_alpn_protos(context, PROTOCOLS, sizeof PROTOCOLS - 1) != 0) {
         err_set(e, "cannot set up TLS: %s", why_not());
         SSL_CTX_free(context);
         return NULL;

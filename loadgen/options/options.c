@@ -439,17 +439,11 @@ static bool check_benchdata(const char *name, struct err *e)
     return true;
 }
 
-/* Returns the length of a capture's name without a part of its suffix. */
-static int n_stem(const char *name)
-{
-    bool partly = ends_with(name, ".csv") || ends_with(name, ".zst");
-
-    return (int)(strlen(name) - (partly ? 4 : 0));
-}
-
 /* Sets the capture's name: that of --benchdata, or one made of command and time. */
 static bool name_capture(struct options *o, const char *command, struct err *e)
 {
+    const char *name = o->benchdata != NULL ? o->benchdata : "";
+    bool partly = ends_with(name, ".csv") || ends_with(name, ".zst");
     char path[OPTIONS_PATH_BYTES];
     char random[5];
     char date[32];
@@ -463,10 +457,10 @@ static bool name_capture(struct options *o, const char *command, struct err *e)
     strftime(date, sizeof date, "%Y%m%dT%H%M%SZ", &tm);
     if (o->benchdata == NULL)
         n = snprintf(path, sizeof path, "s3load-%s-%s-%s" PARTS_SUFFIX, command, date, random);
-    else if (strcmp(o->benchdata, "-") == 0 || ends_with(o->benchdata, PARTS_SUFFIX))
-        n = snprintf(path, sizeof path, "%s", o->benchdata);
+    else if (strcmp(name, "-") == 0 || ends_with(name, PARTS_SUFFIX))
+        n = snprintf(path, sizeof path, "%s", name);
     else
-        n = snprintf(path, sizeof path, "%.*s" PARTS_SUFFIX, n_stem(o->benchdata), o->benchdata);
+        n = snprintf(path, sizeof path, "%.*s" PARTS_SUFFIX, (int)strlen(name) - 4 * partly, name);
     o->failed = n >= (int)sizeof path;
     return o->failed ? err_set(e, "--benchdata: the name is too long")
                      : options_keep_copy(o, &o->path, path, e);

@@ -72,6 +72,7 @@ static bool read_section(struct profile *p, const char *text, const char *name, 
     while (ok && rest.p != NULL) {
         size_t indent = strspn(rest.p, " \t");
         struct slice line = slice_trim(slice_take(&rest, '\n'));
+
         if (line.n == 0 || *line.p == '#' || *line.p == ';')
             continue;
         const char *last = line.p + line.n - 1;
@@ -167,10 +168,9 @@ static bool take_document(struct profile *p, const char *text, size_t n, struct 
         const char *key = json_string_value(json_object_get(json, names[i]));
         secret_free(p->field[i]); /* a token without keys, from a file */
         p->field[i] = NULL;
-        if (key != NULL && (p->field[i] = secret_copy(key, strlen(key))) == NULL) {
-            json_decref(json);
-            return mem_none(e);
-        }
+        if (key != NULL)
+            p->field[i] = secret_copy(key, strlen(key));
+        ok = ok && (key == NULL || p->field[i] != NULL || mem_none(e));
     }
     if (!ok || p->field[0] == NULL || p->field[1] == NULL)
         ok = err_set(e, "credential_process printed no JSON with Version 1, AccessKeyId and "

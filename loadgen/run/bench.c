@@ -400,12 +400,6 @@ static bool (*const endings[])(struct bench *b, struct err *e) = {
 #define N_STAGES  (sizeof plan / sizeof *plan)
 #define N_ENDINGS (sizeof endings / sizeof *endings)
 
-/* Whether a signal came before the last meeting; the same in all ranks. */
-static bool is_over(const struct bench *b)
-{
-    return b->team.lost ? bench_is_interrupted(b) : b->team.all.max[TEAM_SIGNAL] > 0;
-}
-
 /* Prints how a failed run ended, in at most three lines: what happened on this rank, what is left
  * on the server, and the command that deletes it. */
 static void say_end(const struct bench *b, const struct err ended[static N_ENDINGS])
@@ -439,7 +433,9 @@ static int run(struct bench *b)
     bool ok = true;
 
     for (const struct stage *s = plan; ok && s < &plan[N_STAGES]; s++) {
-        if (!s->unless_interrupted || !is_over(b))
+        /* Whether a signal came before the last meeting; the same in all ranks. */
+        bool over = b->team.lost ? bench_is_interrupted(b) : b->team.all.max[TEAM_SIGNAL] > 0;
+        if (!s->unless_interrupted || !over)
             ok = s->run(b, &b->failed);
         ok = team_meet(&b->team, ok, &b->failed);
     }

@@ -2,7 +2,6 @@
 
 #include "libcommon/mem.h"
 #include "libcommon/secret.h"
-#include "libcommon/visible.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -107,9 +106,7 @@ static bool run_sweep(void *ctx, const struct phase *p, struct err *e)
 bool bench_set_up(struct bench *b, struct err *e)
 {
     b->engine.event = b->out.fd = -1;
-    char *cleans = options_to_clean(b->o);
-    b->cleans = cleans != NULL ? visible_copy(cleans, NULL) : NULL;
-    free(cleans);
+    b->cleans = options_to_clean(b->o);
     if (b->cleans == NULL)
         return mem_none(e);
     if (!bench_name_outputs(b, e) || !check_ranks(b, e) ||

@@ -289,17 +289,6 @@ bool xml_start(struct xml *x, const char *prefix, xml_entry_fn *on_entry, void *
     return true;
 }
 
-/* Passes on all entries. Keys are encoded only if the list names an encoding. */
-static bool end_of_document(struct xml *x)
-{
-    bool ok = true;
-
-    for (size_t at = 0; ok && at < x->held.n;)
-        ok = hand_out(x, &at);
-    /* The text is in memory of x, which we may change. */
-    return ok && decode(x, (char *)xml_text(x, XML_NEXT_KEY));
-}
-
 bool xml_feed(struct xml *x, const char *data, size_t n, bool last, struct err *e)
 {
     struct err stopped = {0};
@@ -322,7 +311,11 @@ bool xml_feed(struct xml *x, const char *data, size_t n, bool last, struct err *
               err_set(&stopped, "the answer's XML has a tag or comment of more than %d bytes",
                       UNENDING_MAX));
     } while (ok && at < n);
-    ok = ok && (!last || end_of_document(x));
+    /* Only now it is known whether keys are encoded. */
+    for (size_t next = 0; ok && last && next < x->held.n;)
+        ok = hand_out(x, &next);
+    /* The text is in memory of x, which we may change. */
+    ok = ok && (!last || decode(x, (char *)xml_text(x, XML_NEXT_KEY)));
     x->err = NULL;
     if (ok)
         return true;
