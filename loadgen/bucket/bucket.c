@@ -7,13 +7,13 @@
 
 enum versioning { UNKNOWN, UNVERSIONED, ENABLED, SUSPENDED };
 
-static enum versioning versioning(struct control *c, struct worker_result *r, struct err *e)
+static enum versioning versioning(struct control *c, struct err *e)
 {
     const struct s3op op = {.kind = S3OP_BUCKET_VERSIONING};
 
-    if (!control_run(c, &op, r, e))
+    if (!control_run(c, &op, e))
         return UNKNOWN;
-    const char *status = xml_text(r->xml, XML_STATUS);
+    const char *status = xml_text(c->result.xml, XML_STATUS);
     return strcmp(status, "Enabled") == 0     ? ENABLED
            : strcmp(status, "Suspended") == 0 ? SUSPENDED
                                               : UNVERSIONED;
@@ -56,29 +56,29 @@ static bool no_answer(struct err *e, const struct engine *g, const struct err *c
 bool bucket_listing(struct control *c, const char *prefix, enum s3op_kind *kind, struct err *e)
 {
     struct s3op op = {.kind = S3OP_LIST_VERSIONS, .one_page = true};
-    struct worker_result r;
+    const struct worker_result *r = &c->result;
     struct err state = {0};
     struct err list = {0};
-    enum versioning now = versioning(c, &r, &state);
-    bool unsupported = is_unsupported(&r);
+    enum versioning now = versioning(c, &state);
+    bool unsupported = is_unsupported(r);
 
     *kind = now == UNVERSIONED ? S3OP_LIST : S3OP_LIST_VERSIONS;
     s3op_set_key(&op, prefix);
     if (now != UNKNOWN)
         return true;
     const struct s3op_style *style = &c->crew.engine->op_style;
-    if (r.status == 0 && !r.cut) {
+    if (r->status == 0 && !r->cut) {
         *kind = S3OP_LIST;
         return no_answer(e, c->crew.engine, &state);
     }
-    bool listed = control_run(c, &op, &r, &list);
+    bool listed = control_run(c, &op, &list);
     /* A server that knows no versions may answer with any list, even an empty one. */
-    if (listed && (!unsupported || r.xml->n_entries > 0))
+    if (listed && (!unsupported || r->xml->n_entries > 0))
         return true;
     *kind = S3OP_LIST;
-    if (unsupported && (listed || is_unsupported(&r)))
+    if (unsupported && (listed || is_unsupported(r)))
         return true;
-    if (r.status == 404)
+    if (r->status == 404)
         return err_set(e, "cannot list bucket '%s': %s", style->bucket, list.msg);
     return err_set(e,
                    "bucket '%s' does not say whether it keeps versions (%s), and these cannot be "
@@ -90,31 +90,28 @@ static bool set_versioning(struct control *c, struct err *e)
 {
     static const char body[] = "<VersioningConfiguration " S3OP_NAMESPACE
                                "><Status>Enabled</Status></VersioningConfiguration>";
-    struct worker_result r;
     struct err cause = {0};
     const struct s3op op = {
         .kind = S3OP_BUCKET_SET_VERSIONING, .body = body, .n_body = sizeof body - 1};
 
-    return control_run(c, &op, &r, &cause) ||
-           err_set(e, "cannot switch on versions in bucket '%s': %s",
-                   c->crew.engine->op_style.bucket, cause.msg);
+    return control_run(c, &op, &cause) || err_set(e, "cannot switch on versions in bucket '%s': %s",
+                                                  c->crew.engine->op_style.bucket, cause.msg);
 }
 
 /* Whether a listing shows that the bucket is empty. */
 static bool is_empty(struct control *c)
 {
     const struct s3op op = {.kind = S3OP_LIST, .one_page = true, .max_keys = 1};
-    struct worker_result r;
 
-    return control_run(c, &op, &r, NULL) && r.xml->n_entries == 0 && !r.xml->is_truncated;
+    return control_run(c, &op, NULL) && c->result.xml->n_entries == 0 &&
+           !c->result.xml->is_truncated;
 }
 
 /* Switches versioning on only in a bucket that this run has made, in one that is empty and never
  * had versions, or if the user says so: elsewhere others may rely on it being off. */
 static bool need_versions(struct control *c, const struct work *k, bool made, struct err *e)
 {
-    struct worker_result r;
-    enum versioning now = made ? UNVERSIONED : versioning(c, &r, NULL);
+    enum versioning now = made ? UNVERSIONED : versioning(c, NULL);
 
     if (now == ENABLED)
         return true;
@@ -133,7 +130,6 @@ static bool create(struct control *c, const struct s3op_style *style, bool *made
 {
     char text[1024];
     struct strbuf body = strbuf_on(text, sizeof text);
-    struct worker_result r;
     struct s3op op = {.kind = S3OP_BUCKET_CREATE,
                       .header = "x-amz-bucket-object-lock-enabled",
                       .header_value = style->object_lock ? "true" : NULL};
@@ -149,23 +145,22 @@ static bool create(struct control *c, const struct s3op_style *style, bool *made
     }
     if (body.failed)
         return err_set(e, "the region's name is too long");
-    bool ok = control_run(c, &op, &r, &cause);
+    bool ok = control_run(c, &op, &cause);
     *made = ok;
     /* Another process may have made it first, or our own request that was sent again. */
     op = (struct s3op){.kind = S3OP_BUCKET_STAT};
-    if (!ok && r.status == 409)
-        ok = control_run(c, &op, &r, NULL);
+    if (!ok && c->result.status == 409)
+        ok = control_run(c, &op, NULL);
     return ok || err_set(e, "cannot make bucket '%s': %s%s", style->bucket, cause.msg,
                          lookup_hint(style));
 }
 
 bool bucket_is_locked(struct control *c, bool made, struct err *e)
 {
-    struct worker_result r;
     struct err cause = {0};
     const struct s3op op = {.kind = S3OP_BUCKET_LOCK};
 
-    return control_run(c, &op, &r, &cause) ||
+    return control_run(c, &op, &cause) ||
            err_set(e,
                    !made && strstr(cause.msg, "ObjectLockConfigurationNotFound") != NULL
                        ? "bucket '%s' was made without object lock, which cannot be added (%s): "
@@ -180,14 +175,13 @@ bool bucket_is_locked(struct control *c, bool made, struct err *e)
 static bool may_list(struct control *c, const char *prefix, int status, struct err *cause)
 {
     struct s3op op = {.kind = S3OP_LIST, .one_page = true};
-    struct worker_result r;
     struct err why = {0};
 
     s3op_set_key(&op, prefix);
-    if (control_run(c, &op, &r, &why))
+    if (control_run(c, &op, &why))
         return status == 403;
     err_clear(cause);
-    if (r.status == status)
+    if (c->result.status == status)
         return err_set(cause, "%s", why.msg);
     return err_set(cause, "HTTP %d, and to a listing %s", status, why.msg);
 }
@@ -195,16 +189,16 @@ static bool may_list(struct control *c, const char *prefix, int status, struct e
 bool bucket_make(struct control *c, const struct work *k, bool *made, struct err *e)
 {
     const struct s3op_style *style = &k->engine->op_style;
-    struct worker_result r;
     struct err cause = {0};
     const struct s3op op = {.kind = S3OP_BUCKET_STAT};
-    bool exists = control_run(c, &op, &r, &cause);
+    bool exists = control_run(c, &op, &cause);
+    int status = c->result.status;
 
-    if (!exists && r.status != 404 && r.status != 0)
-        exists = may_list(c, k->o->prefix, r.status, &cause);
-    if (!exists && r.status == 0)
+    if (!exists && status != 404 && status != 0)
+        exists = may_list(c, k->o->prefix, status, &cause);
+    if (!exists && status == 0)
         return no_answer(e, c->crew.engine, &cause);
-    if (!exists && r.status != 404)
+    if (!exists && status != 404)
         return err_set(e, "cannot use bucket '%s': %s%s", style->bucket, cause.msg,
                        lookup_hint(style));
     if (!exists && k->o->data.list_existing)
@@ -228,16 +222,16 @@ bool bucket_list_all(struct control *c, enum s3op_kind kind, const char *prefix,
     struct pages pages = {0};
     struct s3op op = {
         .kind = kind, .on_entry = on_entry, .user = user, .one_page = true, .pages = &pages};
-    struct worker_result r;
+    const struct worker_result *r = &c->result;
     struct err cause = {0};
     bool ok = true;
     bool more = true;
 
     s3op_set_key(&op, prefix);
     while (ok && more) {
-        ok = control_run(c, &op, &r, &cause);
-        more = ok && r.xml->is_truncated && (enough == NULL || !*enough);
-        ok = ok && (!more || pages_next(&pages, r.xml, &cause));
+        ok = control_run(c, &op, &cause);
+        more = ok && r->xml->is_truncated && (enough == NULL || !*enough);
+        ok = ok && (!more || pages_next(&pages, r->xml, &cause));
     }
     pages_clear(&pages);
     return ok ||
@@ -310,7 +304,6 @@ bool bucket_look(struct control *c, struct bucket_content *content, struct err *
 
     *content = (struct bucket_content){0};
     while (more && content->n_foreign < COUNT_MAX) {
-        struct worker_result r;
         char after[S3OP_KEY_MAX + 2];
         const char *run = find_run(n.last);
         size_t n_after =
@@ -325,11 +318,11 @@ bool bucket_look(struct control *c, struct bucket_content *content, struct err *
             .on_entry = count_entry,
             .user = &n,
         };
-        if (!control_run(c, &op, &r, &cause))
+        if (!control_run(c, &op, &cause))
             return err_set(e, "cannot list bucket '%s': %s", c->crew.engine->op_style.bucket,
                            cause.msg);
         /* A server that does not know start-after sends the first page again and again. */
-        more = r.xml->is_truncated && strcmp(n.last, after) > 0;
+        more = c->result.xml->is_truncated && strcmp(n.last, after) > 0;
     }
     content->more_foreign = more;
     return true;

@@ -65,14 +65,12 @@ bool sweep_all(struct sweep *s, enum sweep_scope uploads, enum sweep_scope objec
 struct control {
     struct crew crew;
     struct phase phase;
-    const struct s3op *op; /* to be done; NULL: none */
-    struct worker_result *result;
-    int status;               /* of the last answer that was taken */
-    bool hung;                /* the last request timed out */
-    int64_t give_up_ns;       /* requests that fail are retried for this long */
-    bool heard;               /* a server has answered */
-    int64_t failing_since_ns; /* 0: the last request succeeded */
-    int64_t retry_ns;         /* time of the next retry */
+    const struct s3op *op;       /* to be done; NULL: none */
+    struct worker_result result; /* of the last one; its xml lives until the next */
+    int64_t give_up_ns;          /* requests that fail are retried for this long */
+    bool heard;                  /* a server has answered */
+    int64_t failing_since_ns;    /* 0: the last request succeeded */
+    int64_t retry_ns;            /* time of the next retry */
     int (*tick)(void *ctx);
     void *tick_ctx;
 };
@@ -83,9 +81,9 @@ bool control_init(struct control *c, struct engine *g, int (*tick)(void *ctx), v
                   struct err *e);
 
 /* Does `op`. Retries for up to give_up_ns if a server is overloaded or closes the connection.
- * False: *e has the first error and the last; if r->status is 0, none of the servers answered.
- * r->xml lives until the next call. */
-bool control_run(struct control *c, const struct s3op *op, struct worker_result *r, struct err *e);
+ * False: *e has the first error and the last; if c->result.status is 0, none of the servers
+ * answered. */
+bool control_run(struct control *c, const struct s3op *op, struct err *e);
 
 /* Makes the bucket if there is none (with --list-existing that is an error). *made says whether
  * this call has made it. */

@@ -35,7 +35,7 @@ static void done(void *ctx, struct worker *w, const struct s3op *op, const struc
 
     (void)w;
     (void)op;
-    *c->result = *r;
+    c->result = *r;
     c->op = NULL;
 }
 
@@ -48,17 +48,16 @@ bool control_init(struct control *c, struct engine *g, int (*tick)(void *ctx), v
     return crew_init(&c->crew, g, NULL, 1, CONTROL_THREAD, 1, e);
 }
 
-bool control_run(struct control *c, const struct s3op *op, struct worker_result *r, struct err *e)
+bool control_run(struct control *c, const struct s3op *op, struct err *e)
 {
+    const struct worker_result *r = &c->result;
     size_t n_hosts = c->crew.engine->hosts.n;
     size_t n_tries = n_hosts < TRIES_MAX ? n_hosts : TRIES_MAX;
     struct err first = {0};
 
-    c->hung = false;
     for (size_t i = 1;; i++) {
         c->op = op;
-        c->result = r;
-        r->status = 0;
+        c->result = (struct worker_result){0};
         if (!crew_run(&c->crew, &c->phase, c->tick, c->tick_ctx, e))
             return false;
         if (c->op != NULL) {
@@ -66,16 +65,13 @@ bool control_run(struct control *c, const struct s3op *op, struct worker_result 
             return err_set(e, "interrupted");
         }
         bool answered = r->cut || r->status != 0;
-        c->hung = r->timed_out;
         c->heard |= r->status != 0;
         if (!worker_may_pass(r) || r->error[0] == '\0')
             c->failing_since_ns = 0;
         else if (c->failing_since_ns == 0)
             c->failing_since_ns = r->start_ns;
-        if (r->error[0] == '\0') {
-            c->status = r->status;
+        if (r->error[0] == '\0')
             return true;
-        }
         int64_t patience_ns = c->heard ? c->give_up_ns : int64_min(UNHEARD_NS, c->give_up_ns);
         if (i == 1)
             err_set(&first, "%s", r->error);

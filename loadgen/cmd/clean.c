@@ -85,8 +85,9 @@ static bool look(struct bench *b, struct old_runs *runs, struct err *e)
         return false;
     bool ok = bucket_list_all(&b->control, S3OP_LIST_UPLOADS, runs->wanted, on_entry, runs, NULL,
                               &runs->unlisted);
-    if (ok && (b->control.status == 405 || b->control.status == 501))
-        runs->no_list = b->control.status;
+    int status = b->control.result.status;
+    if (ok && (status == 405 || status == 501))
+        runs->no_list = status;
     /* MinIO lists an upload only if the prefix is its whole key. If none was found, list the whole
      * bucket. */
     runs->upload_scope = runs->n_uploads > 0 ? SWEEP_PREFIX : SWEEP_BUCKET;

@@ -333,7 +333,7 @@ static bool clean(struct bench *b, struct err *e)
     /* If uploads were answered with versions, deleting without them would only hide the objects. */
     if (deletes && !bucket_listing(&b->control, s->root, &kind, &unknown)) {
         deletes = !b->kind->versions && !atomic_load(&b->work.saw_version);
-        if (b->control.hung)
+        if (b->control.result.timed_out)
             err_set(&s->ended, "%s", unknown.msg);
     }
     if (deletes && !b->o->data.no_prefix)

@@ -19,7 +19,6 @@ static bool ask(struct bench *b, enum s3op_kind kind, const char *what, const ch
 {
     struct control *c = &b->control;
     char path[96];
-    struct worker_result r;
 
     snprintf(path, sizeof path, "/minio/admin/%s/profiling/%s", b->prof.version, what);
     const struct s3op op = {
@@ -33,11 +32,11 @@ static bool ask(struct bench *b, enum s3op_kind kind, const char *what, const ch
     b->prof.asking = true;
     atomic_store(&b->engine.stop, ENGINE_RUN);
     c->give_up_ns = 0;
-    bool ok = control_run(c, &op, &r, e);
+    bool ok = control_run(c, &op, e);
     c->give_up_ns = b->o->net.give_up_ns;
     c->failing_since_ns = 0;
     b->prof.asking = false;
-    *status = r.cut ? 0 : r.status;
+    *status = c->result.cut ? 0 : c->result.status;
     return ok;
 }
 
