@@ -1,6 +1,5 @@
 #include "loadgen/load/load.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -12,25 +11,17 @@
 /* Many servers make a Date only now and then, and send it until it is this old. */
 #define CACHED_NS (5 * NS_PER_S)
 
-struct date_bracket *dates_new(size_t n)
-{
-    struct date_bracket *d = calloc(n, sizeof *d);
-
-    for (size_t i = 0; d != NULL && i < n; i++) {
-        d[i].lower_ns = -UNKNOWN_NS;
-        d[i].upper_ns = UNKNOWN_NS;
-    }
-    return d;
-}
-
 /* Narrows the bounds by bounds known at at_ns. The older of the two are first widened by the
  * clocks' drift since then. */
 static void take(struct date_bracket *d, int64_t lower_ns, int64_t upper_ns, int64_t at_ns)
 {
+    if (d->at_ns == 0) {
+        d->lower_ns = -UNKNOWN_NS;
+        d->upper_ns = UNKNOWN_NS;
+    }
     int64_t drift_ns = (at_ns - d->at_ns) / DRIFT_PARTS;
     int64_t old_ns = int64_max(drift_ns, 0);
     int64_t new_ns = old_ns - drift_ns;
-
     d->lower_ns = -int64_min(old_ns - d->lower_ns, new_ns - lower_ns);
     d->upper_ns = int64_min(d->upper_ns + old_ns, upper_ns + new_ns);
     d->at_ns += drift_ns > 0 ? at_ns - d->at_ns : 0;
@@ -38,13 +29,14 @@ static void take(struct date_bracket *d, int64_t lower_ns, int64_t upper_ns, int
 
 void dates_join(struct date_bracket *all, const struct date_bracket *d)
 {
-    take(all, d->lower_ns, d->upper_ns, d->at_ns);
+    if (d->at_ns != 0)
+        take(all, d->lower_ns, d->upper_ns, d->at_ns);
     all->ticks |= d->ticks;
 }
 
 bool dates_settle(struct date_bracket *d)
 {
-    bool holds = d->lower_ns > -UNKNOWN_NS / 2 && d->lower_ns <= d->upper_ns;
+    bool holds = d->at_ns != 0 && d->lower_ns > -UNKNOWN_NS / 2 && d->lower_ns <= d->upper_ns;
 
     d->upper_ns += d->ticks ? 0 : CACHED_NS;
     return holds;

@@ -67,7 +67,6 @@ bool engine_init(struct engine *g, const char *hosts, enum hosts_select select, 
                        "%s: a proxy that is spoken to over TLS cannot be used: name one with "
                        "http://, or say --no-proxy",
                        variable);
-    g->conn_style.wire = g->op_style.tls ? &tls_wire : &conn_plain;
     if (g->op_style.tls)
         g->conn_style.context = tls_context(g->conn_style.insecure, g->conn_style.cacert, e);
     bool ok = !g->op_style.tls || g->conn_style.context != NULL;

@@ -76,15 +76,14 @@ static bool add(struct hosts *h, const char *name, size_t n, struct err *e)
 
 /* Adds all hosts that `prefix` followed by `rest` describes. `prefix` has n_prefix characters
  * without ranges, in a buffer for NAME_MAX_LEN. */
-static bool expand(struct hosts *h, char *prefix, size_t n_prefix, const char *rest, size_t n_rest,
-                   struct err *e)
+static bool expand(struct hosts *h, char *prefix, size_t n_prefix, struct slice rest, struct err *e)
 {
-    const char *open = memchr(rest, '{', n_rest);
-    size_t n_plain = open == NULL ? n_rest : (size_t)(open - rest);
+    const char *open = memchr(rest.p, '{', rest.n);
+    size_t n_plain = open == NULL ? rest.n : (size_t)(open - rest.p);
 
     if (n_prefix + n_plain > NAME_MAX_LEN)
         return err_usage(e, "a host name is longer than %d characters", NAME_MAX_LEN);
-    memcpy(prefix + n_prefix, rest, n_plain);
+    memcpy(prefix + n_prefix, rest.p, n_plain);
     n_prefix += n_plain;
     if (open == NULL)
         return add(h, prefix, n_prefix, e);
@@ -96,11 +95,11 @@ static bool expand(struct hosts *h, char *prefix, size_t n_prefix, const char *r
     const char *end = last + last_width;
     if (width == 0 || width > BOUND_DIGITS || last == first + width || last_width == 0 ||
         last_width > BOUND_DIGITS || *end++ != '}')
-        return err_usage(e, "host '%.*s': a range is written {1...10}", (int)n_rest, rest);
+        return err_usage(e, "host '%.*s': a range is written {1...10}", (int)rest.n, rest.p);
     unsigned long from = strtoul(first, NULL, 10);
     unsigned long to = strtoul(last, NULL, 10);
     if (from > to)
-        return err_usage(e, "host '%.*s': the range goes down", (int)n_rest, rest);
+        return err_usage(e, "host '%.*s': the range goes down", (int)rest.n, rest.p);
     if (*first != '0')
         width = 1;
 
@@ -110,7 +109,7 @@ static bool expand(struct hosts *h, char *prefix, size_t n_prefix, const char *r
 
         if (n >= room)
             return err_usage(e, "a host name is longer than %d characters", NAME_MAX_LEN);
-        if (!expand(h, prefix, n_prefix + n, end, n_rest - (size_t)(end - rest), e))
+        if (!expand(h, prefix, n_prefix + n, slice_from(rest, (size_t)(end - rest.p)), e))
             return false;
     }
     return true;
@@ -181,8 +180,7 @@ static bool add_list(struct hosts *h, const char *list, struct err *e)
 
         if (entry.n == 0 && !in_lines)
             return err_usage(e, "an empty entry in the list of hosts");
-        if (entry.n > 0 && !(in_lines && *entry.p == '#') &&
-            !expand(h, prefix, 0, entry.p, entry.n, e))
+        if (entry.n > 0 && !(in_lines && *entry.p == '#') && !expand(h, prefix, 0, entry, e))
             return false;
     }
     return h->n > 0 || err_usage(e, "the file has no host");

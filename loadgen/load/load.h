@@ -100,17 +100,15 @@ static inline uint64_t engine_stream(const struct engine *g, uint64_t stream)
 /* Bounds for the clocks of servers, from their Date headers. */
 
 /* Bounds for a host's clock: it is ahead of ours by more than lower_ns and less than upper_ns. This
- * is true for servers that make each Date when they send it. */
+ * is true for servers that make each Date when they send it. Starts as zeros: no bounds. */
 struct date_bracket {
     char text[32];        /* the latest Date */
     int64_t date_ns;      /* time of the latest Date */
     bool ticks;           /* two Dates in a row were one second apart */
     int64_t last_send_ns; /* when the last request with this Date was sent, wall clock */
-    int64_t lower_ns, upper_ns, at_ns; /* the bounds, and the time they are for, wall clock */
+    int64_t lower_ns, upper_ns, at_ns; /* the bounds, and the time they are for, wall clock; at_ns
+                                        * 0: there are none */
 };
-
-/* Makes n brackets without any bounds; the caller frees them. NULL: out of memory. */
-struct date_bracket *dates_new(size_t n);
 
 /* Takes into account a Date that was read at now_ns, in the answer to a request sent at send_ns
  * (wall clock). */

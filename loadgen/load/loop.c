@@ -156,7 +156,7 @@ static void run_again(struct queue *q)
         w->queued = false;
         if (w->state == WORKER_PREPARING)
             worker_prepare(w);
-        else if (w->state == WORKER_SENDING || w->state == WORKER_RECEIVING)
+        else
             worker_on_event(w, true, false);
         worker_run(w);
         if (last == NULL && w->queued)
@@ -410,7 +410,7 @@ bool loop_init(struct loop *l, struct engine *g, unsigned index, struct recorder
         recorder_port_init(&l->port, recorder, index);
     l->epoll = epoll_create1(EPOLL_CLOEXEC);
     l->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    l->dates = dates_new(g->hosts.n);
+    l->dates = calloc(g->hosts.n, sizeof *l->dates);
     l->buf = malloc(LOOP_READ_BYTES);
     l->head = secret_alloc(S3OP_HEAD_MAX);
     l->out = secret_alloc(WORKER_OUT_BYTES);

@@ -249,7 +249,7 @@ struct conn *conn_open(struct conn_dialer *d, const char *name, const char *rout
         .host = host,
         .fd = -1,
         .dialer = d,
-        .wire = d->style->wire,
+        .wire = d->style->context != NULL ? &tls_wire : &conn_plain,
         .opened_ns = clock_now_ns(),
         .due_ns = CLOCK_NEVER,
         .name = name,

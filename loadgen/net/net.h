@@ -119,8 +119,7 @@ extern const struct conn_wire tls_wire;
 
 /* The settings that all connections of a run share. */
 struct conn_style {
-    const struct conn_wire *wire;
-    SSL_CTX *context;   /* for tls_wire; NULL: no TLS, and the default port is 80 */
+    SSL_CTX *context;   /* for tls_wire; NULL: no TLS (conn_plain), and the default port is 80 */
     bool no_proxy;      /* ignore proxies in the environment */
     const char *proxy;  /* in libcurl's form; "": none */
     bool insecure;      /* do not verify the servers' certificates */

@@ -4,7 +4,6 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <time.h>
 
 #include <cmocka.h>
@@ -25,9 +24,8 @@ struct server {
 /* Returns the bounds from its Dates, with requests that take 1 ms. */
 static struct date_bracket seen(const struct server *v, int64_t first_ns)
 {
-    struct date_bracket *d = dates_new(1);
+    struct date_bracket d = {0};
 
-    assert_non_null(d);
     for (int64_t t = first_ns; t < first_ns + v->length_ns; t += v->every_ns) {
         int64_t at = t + MS / 2;
         char text[32];
@@ -38,11 +36,9 @@ static struct date_bracket seen(const struct server *v, int64_t first_ns)
         struct tm tm;
         gmtime_r(&date, &tm);
         size_t n = strftime(text, sizeof text, "%a, %d %b %Y %H:%M:%S GMT", &tm);
-        dates_saw(d, START_NS + t, START_NS + t + MS, text, n);
+        dates_saw(&d, START_NS + t, START_NS + t + MS, text, n);
     }
-    struct date_bracket result = *d;
-    free(d);
-    return result;
+    return d;
 }
 
 /* Returns whether bounds are known. If so, they must be true, and at most within_ns apart. */
@@ -99,15 +95,15 @@ static void test_join(void **state)
 {
     const struct server right = {0, 100, 0, 0, 10 * MS, 3 * S};
     const struct server wrong = {2 * S, 0, 0, 0, 10 * MS, 3 * S};
-    struct date_bracket *none = dates_new(1);
-    struct date_bracket d = *none;
+    const struct date_bracket none = {0};
+    struct date_bracket d = none;
 
     (void)state;
     assert_false(dates_settle(&d));
     /* A loop whose bounds are old contributes them, widened by the drift. */
-    struct date_bracket all = *none, early = seen(&right, 0), late = seen(&right, 600 * S);
+    struct date_bracket all = none, early = seen(&right, 0), late = seen(&right, 600 * S);
     dates_join(&all, &early);
-    dates_join(&all, none);
+    dates_join(&all, &none);
     dates_join(&all, &late);
     assert_true(dates_settle(&all));
     assert_in_range(all.lower_ns, 39 * MS, 61 * MS);
@@ -119,7 +115,6 @@ static void test_join(void **state)
     struct date_bracket far = seen(&wrong, 0);
     dates_join(&far, &early);
     assert_false(dates_settle(&far));
-    free(none);
 }
 
 int main(void)

@@ -121,8 +121,7 @@ static void connect_past(const char *addresses)
 {
     struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t n = sizeof at;
-    const struct conn_style style = {
-        .wire = &conn_plain, .proxy = "", .connect_timeout_ns = 3600 * NS_PER_S};
+    const struct conn_style style = {.proxy = "", .connect_timeout_ns = 3600 * NS_PER_S};
     char name[64], route[256];
     SSL_SESSION *session = NULL;
     struct conn_dialer d;
