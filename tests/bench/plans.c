@@ -97,7 +97,7 @@ static struct slo_answer judge(const struct run *r, double limit_ns, uint32_t pp
         picker_select(v, r->n, ranks, 5, found);
         stats_quantile_ci(&q, found, &ci);
         a.measure = (struct slo_measure){true,         ci.value, ci.lo, ci.hi, SLO_GUARD, 0,
-                                         (double)r->n, 0,        "",    0,     0};
+                                         (double)r->n, 0,        "",    0,     0,         false};
     }
     slo_judge(&a);
     free(v);

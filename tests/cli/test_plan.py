@@ -172,6 +172,27 @@ class Plan(CliTest):
         self.run_next(lambda level, number: self.failing(1000, .2))
         self.assertNotIn(" Errors: up", self.answer(status=3))
 
+    def test_capacity_of_a_store_that_fails_fast(self):
+        """A rate at which too many requests fail is not one that the store takes, so no higher one is tried."""
+        for slo, share, why in (("mean<1s", .5, "more than 1 % of the requests failed"),
+                                ("p99<1s", .5, "more requests failed than may exceed the percentile"),
+                                ("p50<1s", .9, "more requests failed than may exceed the percentile")):
+            with self.subTest(slo):
+                self.folder = self.tmp / slo[:4]
+                self.s3analyze("plan", "--begin", "capacity", "--slo", slo, "--dir", self.folder, "--command", "get")
+                for _ in range(3):
+                    self.run_next(lambda level, number: self.failing(1000, share if level > 300 else 0))
+                said = self.answer(status=3)
+                self.assertIn("met at 200.0 requests/s, missed at 400.0 requests/s; next: 282.8 requests/s.", said)
+                self.assertIn(f"missed {slo}: {why}", said)
+                self.assertIn("missed at 400.0 ", self.s3analyze("plan", "--markdown", self.folder, status=3).out)
+                runs = self.s3analyze("plan", "--json", self.folder, status=3).json()["runs"]
+                self.assertEqual([r["verdict"] for r in runs], ["met", "met", "missed"])
+                # Of one run it is not known, nor would more requests tell.
+                last, = self.folder.glob("run-003-*")
+                answer, = self.s3analyze("analyze", "--json", "--slo", slo, last, status=3).json()["slo"]["assertions"]
+                self.assertEqual((answer["verdict"], answer["n_more"]), ("undecided", None))
+
     def test_ab_with_errors(self):
         for gate, says in ("p50:50%", " Errors: 0 % -> 20.00 %, which no gate judges. "), ("p50:50%,errors:1%", " Errors: 0 % -> 20.00 %. "):
             with self.subTest(gate):

@@ -66,6 +66,12 @@ bool plan_list_runs(struct plan *p, const char *folder, struct err *e)
 
 /* ---- One run ---- */
 
+/* Whether an assertion cannot be met as too many requests failed. */
+static bool fails(const struct slo_answer *a)
+{
+    return a->measure.fails && a->verdict == SLO_UNDECIDED;
+}
+
 /* Adds what was not met, and why. */
 static bool say_unmet(struct plan_run *r, const struct slo_report *report, struct err *e)
 {
@@ -74,11 +80,11 @@ static bool say_unmet(struct plan_run *r, const struct slo_report *report, struc
 
     for (size_t i = 0; i < report->n && n < sizeof text; i++) {
         const struct slo_answer *a = &report->v[i];
+        bool shown = a->measure.known && !fails(a);
 
         if (a->verdict != SLO_MET)
             n += (size_t)snprintf(text + n, sizeof text - n, "%s%s: %s", n > 0 ? ", " : "",
-                                  a->of->text,
-                                  a->measure.known ? slo_measured_text(a).s : a->measure.why);
+                                  a->of->text, shown ? slo_measured_text(a).s : a->measure.why);
     }
     return mem_text(&r->says, text, e);
 }
@@ -144,16 +150,18 @@ static bool take_why_not(const struct plan *p, struct plan_run *r, const struct 
 }
 
 /* Takes the verdict of a run. If due requests never began, all workers were waiting: the server did
- * not keep up with the rate, however fast it answered. */
+ * not keep up with the rate, however fast it answered. Nor is a rate met at which requests fail. */
 static bool take_verdict(struct plan_run *r, const struct slo_report *report, bool all_failed,
                          struct err *e)
 {
-    bool kept_up = !(r->offered_frac < LEAST_OFFERED);
+    bool kept_up = !(r->offered_frac < LEAST_OFFERED), failed = all_failed;
 
-    r->verdict = all_failed ? SLO_MISSED : slo_verdict(report);
-    r->point.margin = all_failed ? -INFINITY : slo_margin(report);
+    for (size_t i = 0; i < report->n; i++)
+        failed |= fails(&report->v[i]);
+    r->verdict = failed ? SLO_MISSED : slo_verdict(report);
+    r->point.margin = failed ? -INFINITY : slo_margin(report);
     r->point.excess = slo_excess(report);
-    if ((all_failed || !kept_up) && !isnan(r->point.excess))
+    if ((failed || !kept_up) && !isnan(r->point.excess))
         r->point.excess = INFINITY;
     if (kept_up || r->verdict == SLO_MISSED)
         return say_unmet(r, report, e);

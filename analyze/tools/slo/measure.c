@@ -259,9 +259,11 @@ static void respect_failures(struct slo_measure *m, const struct operation *op,
     uint32_t ppm = of->figure == SLO_MEAN ? 99 * SLO_PPM / 100 : of->ppm;
     double failed_frac = (double)operation_n_failed(op) / (double)operation_n_all(op);
 
-    if (!m->known || failed_frac <= 1 - (double)ppm / SLO_PPM)
+    m->fails = failed_frac > 1 - (double)ppm / SLO_PPM;
+    if (!m->known || !m->fails)
         return;
     m->hi = INFINITY;
+    m->n_least = 0; /* more requests would fail as well */
     m->side = m->side > 0;
     m->why = of->figure == SLO_MEAN ? "more than 1 % of the requests failed"
                                     : "more requests failed than may exceed the percentile";

@@ -29,6 +29,7 @@ struct slo_measure {
     /* The value is known only to bounds, which are so far away; else 0. Bounds are sure: the guard
      * widens only what is beyond them. */
     double below, above;
+    bool fails; /* a time: too many requests failed for it to be below any limit */
 };
 
 struct slo_answer {
