@@ -77,7 +77,7 @@ static int64_t time_after(const struct course *c, double ns)
 /* Finds the time in which nine in ten threads were at work. Throughput changes while clients are
  * started one by one, and while threads end because each has made its number of requests; the
  * system does not change then. A thread that made far fewer requests than others may hang: it
- * counts as at work to the end. */
+ * counts as at work to the end. In an open loop threads are a pool, which are at work as needed. */
 static bool find_full_time(struct course *c, const struct course_visits *threads, struct err *e)
 {
     double *v;
@@ -88,7 +88,6 @@ static bool find_full_time(struct course *c, const struct course_visits *threads
     for (size_t i = 0; i < c->d->n_threads; i++)
         if (threads[i].n > 0)
             v[n++] = (double)threads[i].n;
-    c->n_threads = (int64_t)n;
     may_miss = n / 10;
     /* A thread with fewer may hang. */
     double least = n > 0 ? COURSE_NEARLY_ALL * stats_select(v, n, n / 2) : 0;
@@ -126,7 +125,9 @@ static bool look_at_extents(struct pass *p, const struct course_extent *extents,
     for (size_t id = 1; id < c->d->errors.n; id++)
         c->n_failed += p->of_message[id];
     c->last_start_ns = c->full_until_ns;
-    return find_full_time(c, p->threads, e);
+    for (size_t i = 0; i < c->d->n_threads; i++)
+        c->n_threads += p->threads[i].n > 0;
+    return c->open_loop || find_full_time(c, p->threads, e);
 }
 
 static bool choose_messages(const struct pass *p, struct err *e)
@@ -173,6 +174,7 @@ struct course_request course_request(const struct course *c, size_t k, size_t i)
     const struct table *t = c->tables[k];
 
     return (struct course_request){.start_ns = t->start[i],
+                                   .due_ns = course_due_ns(t, i),
                                    .end_ns = table_end(t, i),
                                    .bytes = packed_get(&t->bytes, i),
                                    .objects = packed_get(&t->objects, i),
@@ -206,7 +208,7 @@ static void look_at_lateness(struct course *c, const struct table *t)
 
             c->late_n[block]++;
             c->late_ns[block] += (double)late_ns;
-            c->load.due[course_block(c, t->start[i] - late_ns)]++;
+            c->load.due[course_block(c, course_due_ns(t, i))]++;
         }
 }
 

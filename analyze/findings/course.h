@@ -32,6 +32,7 @@
 /* A request of a sample. */
 struct course_request {
     int64_t start_ns, end_ns, bytes, objects;
+    int64_t due_ns;  /* start_ns, if that is not known */
     uint64_t object; /* hash of its name */
     uint32_t op, place, kind;
     bool failed;
@@ -60,11 +61,12 @@ struct course_cell {
     double n, log; /* log: sum of the natural logarithms of their durations */
 };
 
-/* Successes that are alike and began in a block; by seconds, of one operation. Samples. */
+/* Successes that are alike and were due (else began) in a block; by seconds, of one operation.
+ * Samples. */
 struct course_work {
     double n, ns;
-    double log; /* sum of the natural logarithms of their durations; in an open loop as they are if
-                   as many requests as usual are under way */
+    double log; /* sum of the natural logarithms of their durations; in an open loop of response
+                   times, as they are if as many requests as usual are under way */
     double bytes, objects;
     double n_ended;                   /* that ended in the block, whenever they began */
     double met, met_squares, met_log; /* sums of log(1 + requests under way at the start), of its
@@ -139,9 +141,9 @@ struct course {
     struct course_parties hosts, clients, operations;
     int64_t start_ns, end_ns; /* first start, last end of a request */
     int64_t last_start_ns;    /* by seconds: the end of the second of the last start */
-    int64_t full_from_ns;     /* when nine in ten threads had begun; INT64_MIN: unknown */
-    int64_t full_until_ns; /* when a tenth of them had ended, or the last start, if that was sooner;
-                              by seconds: the start of that second */
+    int64_t full_from_ns;  /* when nine in ten threads had begun; INT64_MIN: unknown, open loop */
+    int64_t full_until_ns; /* when a tenth of them had ended, or the last start, if that was sooner,
+                              or in an open loop; by seconds: the start of that second */
     int64_t n, n_failed;
     int64_t n_threads; /* that have a request; 0: not known */
 
@@ -352,6 +354,12 @@ static inline size_t course_place(const struct table *t, size_t i)
     uint32_t id = table_place(t, i);
 
     return t->own_places.index != NULL ? t->own_places.index[id] : id;
+}
+
+/* Returns when row i was due; when it began, if that is not known. */
+static inline int64_t course_due_ns(const struct table *t, size_t i)
+{
+    return t->start[i] - (packed_has(&t->late, i) ? packed_get(&t->late, i) : 0);
 }
 
 /* ---- By seconds of the clock, from sources that have sums but no single requests ---- */

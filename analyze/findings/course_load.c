@@ -7,9 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LOG_ONE  1e3  /* durations count in thousandths, so that sums are exact */
-#define OF_KEY   1000 /* classes of sizes in the key of a kind */
-#define N_STRATA 100  /* size strata in it: 0 bytes, and one per factor of 4 */
+#define LOG_ONE   1e3  /* durations count in thousandths, so that sums are exact */
+#define OF_KEY    1000 /* classes of sizes in the key of a kind */
+#define N_STRATA  100  /* size strata in it: 0 bytes, and one per factor of 4 */
+#define N_OCTAVES 100  /* of a number of requests: more than there are */
 
 bool course_load_init(struct course *c, size_t n, struct err *e)
 {
@@ -139,35 +140,75 @@ static bool count_under_way(const struct course *c, int64_t **n, struct err *e)
         return false;
     for (size_t k = 0; k < c->n_ops; k++)
         for (size_t i = 0; i < c->tables[k]->n; i++)
-            (*n)[course_bin(c, c->tables[k]->start[i])]++;
+            (*n)[course_bin(c, course_due_ns(c->tables[k], i))] +=
+                !table_failed(c->tables[k], i) || packed_get(&c->tables[k]->dur, i) < c->hung_ns[k];
     for (size_t j = 1; j < c->n_bins; j++)
-        (*n)[j] += (*n)[j - 1] - c->ok[j - 1] - c->failed[j - 1];
+        (*n)[j] += (*n)[j - 1] - c->ok[j - 1] - c->failed[j - 1] + c->timed_out[j - 1];
     return true;
 }
 
-/* In an open loop the queue is chance: takes away what the number of requests under way does. How
- * durations grow with it comes from requests of one kind and block, so that what changes over time
- * cannot bend it; no system that works on answers more than proportionally later. */
-static void level_queues(struct course *c)
+/* Returns the log of one more than the number of requests under way that the samples met. */
+static double met_by(const struct course_work *w)
 {
-    double squares = 0, products = 0, n = 0, met = 0;
+    return w->met / LOG_ONE / fmax(w->n, 1);
+}
+
+/* Fills in how log durations grow with the log of the number of requests under way, by octave of
+ * it. A server with free slots answers as fast as ever; in a queue the slope is 1, and no system
+ * that works on answers more than proportionally later. So the slope never falls: the best such
+ * fit is max-min of means (Robertson, "Order restricted statistical inference", 1988). It comes
+ * from requests of one kind and block, so that what changes over time cannot bend it. */
+static void fit_slopes(const struct course *c, double *slope)
+{
+    double squares[N_OCTAVES] = {0}, products[N_OCTAVES] = {0};
 
     for (size_t i = 0; i < c->load.n_alike * c->n_blocks; i++) {
         const struct course_work *w = &c->load.work[i];
-        if (w->n == 0)
-            continue;
-        squares += w->met_squares - w->met * w->met / w->n;
-        products += w->met_log - w->met * w->log / w->n;
-        n += w->n;
-        met += w->met;
+        size_t k = (size_t)(met_by(w) / M_LN2);
+
+        squares[k] += w->met_squares - w->met * w->met / fmax(w->n, 1);
+        products[k] += w->met_log - w->met * w->log / fmax(w->n, 1);
     }
-    double slope = squares > 0 ? fmin(fmax(products / squares, 0), 1) : 0;
+    for (size_t k = 0; k < N_OCTAVES; k++) {
+        slope[k] = 0;
+        for (size_t from = 0; from <= k; from++) {
+            double sum = 0, product = 0, least = 1;
+
+            for (size_t j = from; j < N_OCTAVES; j++) {
+                sum += squares[j];
+                product += products[j];
+                least = j >= k && sum > 0 ? fmin(product / sum, least) : least;
+            }
+            slope[k] = fmax(least, slope[k]);
+        }
+    }
+}
+
+/* Returns what a number of requests under way adds to log durations. */
+static double added_by(const double *slope, double met)
+{
+    double sum = 0;
+    for (size_t k = 0; k < N_OCTAVES; k++)
+        sum += slope[k] * fmin(fmax(met - (double)k * M_LN2, 0), M_LN2);
+    return sum;
+}
+
+/* In an open loop the queue is chance: takes away what the number of requests under way does. */
+static void level_queues(struct course *c)
+{
+    double slope[N_OCTAVES], n = 0, sum = 0;
+
+    fit_slopes(c, slope);
+    for (size_t i = 0; i < c->load.n_alike * c->n_blocks; i++) {
+        n += c->load.work[i].n;
+        sum += c->load.work[i].n * added_by(slope, met_by(&c->load.work[i]));
+    }
     for (size_t i = 0; i < c->load.n_alike * c->n_blocks; i++) {
         struct course_work *w = &c->load.work[i];
-        double more = slope * (w->met - w->n * met / n) / LOG_ONE;
+        double more = added_by(slope, met_by(w)) - sum / n;
 
-        w->log = w->log / LOG_ONE - more;
-        w->ns *= exp(-more / fmax(w->n, 1));
+        w->log = w->log / LOG_ONE - w->n * more;
+        w->ns *= exp(-more);
     }
 }
 
@@ -183,8 +224,8 @@ static bool add_samples(struct course *c, const struct course_request *v, size_t
         return false;
     for (size_t i = 0; i < n; i++) {
         size_t stratum = c->load.stratum[v[i].kind];
-        struct course_work *w = course_work(c, v[i].kind, course_block(c, v[i].start_ns));
-        double ns = fmax((double)(v[i].end_ns - v[i].start_ns), 1), ln = rint(LOG_ONE * log(ns));
+        struct course_work *w = course_work(c, v[i].kind, course_block(c, v[i].due_ns));
+        double ns = fmax((double)(v[i].end_ns - v[i].due_ns), 1), ln = rint(LOG_ONE * log(ns));
 
         course_work(c, v[i].kind, course_block(c, v[i].end_ns))->n_ended++;
         c->strata[stratum].n++;
@@ -196,7 +237,7 @@ static bool add_samples(struct course *c, const struct course_request *v, size_t
         w->bytes += (double)v[i].bytes;
         w->objects += (double)v[i].objects;
         if (under_way != NULL) {
-            int64_t at_start = under_way[course_bin(c, v[i].start_ns)];
+            int64_t at_start = under_way[course_bin(c, v[i].due_ns)];
             double met = rint(LOG_ONE * log1p((double)int64_max(at_start, 0)));
 
             w->met += met;

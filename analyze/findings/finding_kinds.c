@@ -1,4 +1,5 @@
 /* The kinds of findings, and which of them explain which. */
+#include "analyze/findings/course.h"
 #include "analyze/findings/finding.h"
 #include "libcommon/int64.h"
 
@@ -135,14 +136,19 @@ HOW(takes_time_or_comes_back)
             is_near(cause->has_end, cause->end_ns, finding_moment_ns(f), near_ns));
 }
 
-/* Requests hang until they fail, all along or from a moment on. They take the threads, now and then
- * all of them. Errors at the end of a stall do not explain it. */
+/* Requests hang until they fail, all along, or for longer than one time-out. They take the threads,
+ * now and then all of them, while others succeed. Where all hang, errors are the end of a stall. */
 HOW(takes_threads)
 {
-    return finding_value(cause, FINDING_TIME_SHARE) > f->lost_frac && !cause->has_end &&
-           (!cause->has_start ||
-            cause->end_ns - cause->start_ns >= 2 * (f->end_ns - f->start_ns)) &&
-           (cause->party == NULL || cause->party == f->party);
+    int64_t failing_ns = cause->end_ns - cause->start_ns;
+    struct finding hang = *cause;
+
+    hang.start_ns -= cause->within_ns;
+    return finding_value(cause, FINDING_TIME_SHARE) > f->lost_frac / 2 &&
+           (cause->party == NULL || (cause->party == f->party && !cause->has_start)) &&
+           (!cause->has_start || (cause->within_ns > 0 && failing_ns >= cause->within_ns &&
+                                  finding_value(cause, "share_within") < COURSE_NEARLY_ALL &&
+                                  (!f->has_start || mostly_in(&hang, f, 0))));
 }
 
 /* From a moment on requests to a host hang until they time out: all threads come to wait there,

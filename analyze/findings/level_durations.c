@@ -113,7 +113,7 @@ static void fill_speeds(struct levels *l, const struct part *p)
         struct usual x = usual_of(l->s, p, p->k, b, b + width);
         double took_ns = ns * (p->tail ? x.times : exp(x.ln));
 
-        if (p->of == ALL && !p->tail && c->late_n != NULL && c->late_n[b] > 0)
+        if (!c->has_requests && p->of == ALL && c->late_n != NULL && c->late_n[b] > 0)
             took_ns += c->late_ns[b] / (double)c->late_n[b];
         if (x.n > 0)
             levels_add_block(l, b, -log(took_ns));
@@ -205,15 +205,11 @@ static bool throughput_tells(const struct search *s, const struct part *p,
 static bool is_news(const struct levels *l, const struct part *p, const struct slow_time *t)
 {
     const struct search *s = l->s;
-    /* More requests that are due make more of them late, some time after. */
-    double due = log(load_mean(s, s->c->load.due, t->from_ns, t->to_ns) /
-                     load_mean(s, s->c->load.due, t->usual_from_ns, t->usual_to_ns));
-
     return !is_explained(l, t) &&
            !load_explains(s, int64_max(t->from_ns, t->usual_from_ns),
                           t->from_ns < t->usual_from_ns ? -t->change : t->change, false) &&
-           (!p->tail || (!(due / t->change > 0 && fabs(due) > log(1 + LOAD_LEAST_CHANGE)) &&
-                         fabs(change_of(s, p, 0, t)) < log(SLOW_LEAST_RATIO))) &&
+           !load_is_higher(s, t->from_ns, t->to_ns, t->usual_from_ns, t->usual_to_ns) &&
+           (!p->tail || fabs(change_of(s, p, 0, t)) < log(SLOW_LEAST_RATIO)) &&
            !throughput_tells(s, p, t);
 }
 
@@ -285,7 +281,8 @@ static bool say_part(struct search *s, const struct part *p, const struct slow_t
     double lost = lost_by(s, p, t), ratio = exp(t->change);
     bool problem =
         (p->tail || fabs(t->change) >= log(SLOW_PROBLEM_RATIO)) &&
-        (p->of != ALL || lost >= (begins ? LEVELS_PROBLEM_WARM_UP : LEVELS_PROBLEM_LOST));
+        (p->of != ALL || lost >= (begins ? LEVELS_PROBLEM_WARM_UP : LEVELS_PROBLEM_LOST)) &&
+        (p->of != ALL || c->has_requests || !c->open_loop); /* sums do not show queues */
     struct finding f = finding_of(t->kind, problem, lost);
     struct phrase who = name_part(c, p, &f);
 

@@ -223,7 +223,8 @@ static bool is_known(const struct search *s, enum load_quantity of)
                                 : true;
 }
 
-/* Adds a change, unless it is small. The operation that gains most tells a change of the mix. */
+/* Adds a change, unless it is small or known. The operation that gains most tells a change of the
+ * mix. */
 void load_add(struct search *s, struct load_change x)
 {
     const struct course *c = s->c;
@@ -239,6 +240,10 @@ void load_add(struct search *s, struct load_change x)
     if (x.of == LOAD_MIX ? gains[0] < LOAD_LEAST_CHANGE || 2 * gains[1] <= gains[0]
                          : fabs(log(x.after / x.before)) < log(1 + LOAD_LEAST_CHANGE))
         return;
+    for (size_t i = 0; i < s->n_loads; i++)
+        if (s->loads[i].of == x.of && s->loads[i].op == x.op &&
+            llabs(s->loads[i].at_ns - x.at_ns) <= LOAD_NEAR * c->block_ns)
+            return;
     if (s->n_loads < LOAD_MOST)
         s->loads[s->n_loads++] = x;
 }
@@ -369,6 +374,28 @@ bool load_explains(const struct search *s, int64_t at_ns, double change, bool of
     return load * change > 0 && fabs(change) <= fabs(load) + slack;
 }
 
+/* Requests a second that succeeded in [from_ns, to_ns), without the bins that are masked. */
+static double rate_within(const struct search *s, int64_t from_ns, int64_t to_ns)
+{
+    const struct course *c = s->c;
+    double n = 0, n_free = 0;
+
+    for (size_t j = course_bin(c, from_ns), end = course_bin(c, to_ns - 1); j <= end; j++)
+        if (s->masked[j] == 0) {
+            n += c->ok[j];
+            n_free++;
+        }
+    return n / (n_free * (double)c->bin_ns / 1e9);
+}
+
+bool load_is_higher(const struct search *s, int64_t from_ns, int64_t to_ns, int64_t usual_from_ns,
+                    int64_t usual_to_ns)
+{
+    return load_due_varies(s) &&
+           rate_within(s, from_ns, to_ns) >
+               (1 + LOAD_LEAST_CHANGE) * rate_within(s, usual_from_ns, usual_to_ns);
+}
+
 /* ---- Telling it ---- */
 
 static int compare_changes(const void *a, const void *b)
@@ -393,23 +420,10 @@ static struct phrase describe(const struct search *s, const struct load_change *
                              s->c->ops[x->op].name, 100 * x->before);
     if (x->of == LOAD_RATE)
         return phrase_format("%.2g times as many requests are due", ratio);
-    return phrase_format("%.3g %s, not %.3g", x->after,
-                         x->of == LOAD_HOSTS ? "hosts are in use" : "threads are at work",
-                         x->before);
-}
-
-/* Requests a second that succeeded in [from_ns, to_ns), without the bins that are masked. */
-static double rate_within(const struct search *s, int64_t from_ns, int64_t to_ns)
-{
-    const struct course *c = s->c;
-    double n = 0, n_free = 0;
-
-    for (size_t j = course_bin(c, from_ns), end = course_bin(c, to_ns - 1); j <= end; j++)
-        if (s->masked[j] == 0) {
-            n += c->ok[j];
-            n_free++;
-        }
-    return n / (n_free * (double)c->bin_ns / 1e9);
+    struct phrase n = phrase_format("%.3g", x->after);
+    return phrase_format("%s %s%s %s, not %.3g", n.s, x->of == LOAD_HOSTS ? "host" : "thread",
+                         strcmp(n.s, "1") == 0 ? " is" : "s are",
+                         x->of == LOAD_HOSTS ? "in use" : "at work", x->before);
 }
 
 /* Tells the changes [first, end) that come at one time, between those at from_ns and until_ns. */

@@ -252,16 +252,30 @@ static bool is_chance(const struct stalls *x, const struct stall *st, size_t n_a
     return true;
 }
 
+/* Returns half as many requests as are in flight in the middle of a gap if servers stand. Threads
+ * that pause between requests and run in step leave gaps with fewer: gaps that are shorter than the
+ * time from one request of a thread to its next. So do batches of an open loop, in which as many
+ * requests as usual would be due. */
+static double least_waiting(const struct search *s, const struct stall *st)
+{
+    const struct course *c = s->c;
+    double length_ns = (double)stall_length(st), n = (double)c->n_threads;
+
+    if (!c->has_requests)
+        return 0;
+    if (c->open_loop)
+        return fmin(n, search_frac(s, stall_length(st)) * (double)c->n / 2) / 2;
+    return length_ns < n * (double)(c->end_ns - c->start_ns) / (double)c->n
+               ? load_mean(s, c->load.under_way, INT64_MIN, INT64_MAX) / 2
+               : 0;
+}
+
 /* Drops stalls that chance explains, those at an edge of the run in which few threads hang, and
- * gaps that threads leave which pause between requests and run in step: shorter than the time from
- * one request of a thread to its next, with fewer requests in flight than usual. When servers
- * stand, there are more. */
+ * gaps in which few requests wait. */
 static bool drop_gaps(struct stalls *x, struct err *e)
 {
     const struct course *c = x->s->c;
-    double step_ns = (double)c->n_threads * (double)(c->end_ns - c->start_ns) / (double)c->n;
-    bool may_step = c->has_requests && !c->open_loop, *keep = NULL;
-    double usual = may_step ? load_mean(x->s, c->load.under_way, INT64_MIN, INT64_MAX) : 0;
+    bool *keep = NULL;
     struct course_gap *gaps = NULL;
     size_t n_kept = 0;
     bool ok = mem_new(&keep, x->n, e) && find_gaps(x, &c->operations, &gaps, e);
@@ -276,8 +290,7 @@ static bool drop_gaps(struct stalls *x, struct err *e)
                          (!x->v[k].at_edge && is_as_long(stall_length(&x->v[k]), stall_length(st)));
         keep[i] =
             (!st->at_edge || (c->n_threads > 0 && n >= COURSE_NEARLY_ALL * (double)c->n_threads)) &&
-            (!may_step || (double)stall_length(st) >= step_ns || 2 * n >= usual) &&
-            !is_chance(x, st, n_as_long, 1);
+            n >= least_waiting(x->s, st) && !is_chance(x, st, n_as_long, 1);
     }
     for (size_t i = 0; ok && i < x->n; i++)
         if (keep[i])
