@@ -147,65 +147,46 @@ static bool count_under_way(const struct course *c, int64_t **n, struct err *e)
     return true;
 }
 
-/* Returns the log of one more than the number of requests under way that the samples met. */
-static double met_by(const struct course_work *w)
-{
-    return w->met / LOG_ONE / fmax(w->n, 1);
-}
-
-/* Fills in how log durations grow with the log of the number of requests under way, by octave of
- * it. A server with free slots answers as fast as ever; in a queue the slope is 1, and no system
- * that works on answers more than proportionally later. So the slope never falls: the best such
- * fit is max-min of means (Robertson, "Order restricted statistical inference", 1988). It comes
- * from requests of one kind and block, so that what changes over time cannot bend it. */
-static void fit_slopes(const struct course *c, double *slope)
-{
-    double squares[N_OCTAVES] = {0}, products[N_OCTAVES] = {0};
-
-    for (size_t i = 0; i < c->load.n_alike * c->n_blocks; i++) {
-        const struct course_work *w = &c->load.work[i];
-        size_t k = (size_t)(met_by(w) / M_LN2);
-
-        squares[k] += w->met_squares - w->met * w->met / fmax(w->n, 1);
-        products[k] += w->met_log - w->met * w->log / fmax(w->n, 1);
-    }
-    for (size_t k = 0; k < N_OCTAVES; k++) {
-        slope[k] = 0;
-        for (size_t from = 0; from <= k; from++) {
-            double sum = 0, product = 0, least = 1;
-
-            for (size_t j = from; j < N_OCTAVES; j++) {
-                sum += squares[j];
-                product += products[j];
-                least = j >= k && sum > 0 ? fmin(product / sum, least) : least;
-            }
-            slope[k] = fmax(least, slope[k]);
-        }
-    }
-}
-
-/* Returns what a number of requests under way adds to log durations. */
+/* Returns what requests under way, of which the log is `met`, add to the log of a duration. */
 static double added_by(const double *slope, double met)
 {
     double sum = 0;
     for (size_t k = 0; k < N_OCTAVES; k++)
-        sum += slope[k] * fmin(fmax(met - (double)k * M_LN2, 0), M_LN2);
+        sum += slope[k] * fmin(fmax(met / LOG_ONE - (double)k * M_LN2, 0), M_LN2);
     return sum;
 }
 
-/* In an open loop the queue is chance: takes away what the number of requests under way does. */
+/* In an open loop the queue is chance: takes away what the number of requests under way does. How
+ * durations grow with it, by octave of it, comes from requests of one kind and block, so that what
+ * changes over time cannot bend it. The more requests are under way, the more they queue: the slope
+ * never falls. No system that works on answers more than proportionally later. */
 static void level_queues(struct course *c)
 {
-    double slope[N_OCTAVES], n = 0, sum = 0;
+    double squares[N_OCTAVES] = {0}, products[N_OCTAVES] = {0}, slope[N_OCTAVES], n = 0, met = 0;
 
-    fit_slopes(c, slope);
     for (size_t i = 0; i < c->load.n_alike * c->n_blocks; i++) {
-        n += c->load.work[i].n;
-        sum += c->load.work[i].n * added_by(slope, met_by(&c->load.work[i]));
+        const struct course_work *w = &c->load.work[i];
+        if (w->n == 0)
+            continue;
+        size_t k = (size_t)(w->met / w->n / LOG_ONE / M_LN2);
+        squares[k] += w->met_squares - w->met * w->met / w->n;
+        products[k] += w->met_log - w->met * w->log / w->n;
+        n += w->n;
+        met += w->met;
+    }
+    for (size_t k = 0; k < N_OCTAVES; k++) {
+        double sum = 0, product = 0, least = 1;
+
+        for (size_t j = k; j < N_OCTAVES; j++) {
+            sum += squares[j];
+            product += products[j];
+            least = sum > 0 ? fmin(product / sum, least) : least;
+        }
+        slope[k] = fmax(least, k > 0 ? slope[k - 1] : 0);
     }
     for (size_t i = 0; i < c->load.n_alike * c->n_blocks; i++) {
         struct course_work *w = &c->load.work[i];
-        double more = added_by(slope, met_by(w)) - sum / n;
+        double more = added_by(slope, w->met / fmax(w->n, 1)) - added_by(slope, met / n);
 
         w->log = w->log / LOG_ONE - w->n * more;
         w->ns *= exp(-more);

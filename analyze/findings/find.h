@@ -87,10 +87,9 @@ bool load_due_varies(const struct search *s);
  * at_ns. */
 bool load_explains(const struct search *s, int64_t at_ns, double change, bool of_rate);
 
-/* Whether what is due in an open loop varies, and more than usual is done in [from_ns, to_ns). What
- * queues up then is done some time later, as fast as the system can. */
-bool load_is_higher(const struct search *s, int64_t from_ns, int64_t to_ns, int64_t usual_from_ns,
-                    int64_t usual_to_ns);
+/* Whether what is due in an open loop varies, and more is done in [from_ns, to_ns) than in the rest
+ * of the run, by a fifth. What queues up is done some time later, as fast as the system can. */
+bool load_is_higher(const struct search *s, int64_t from_ns, int64_t to_ns);
 
 /* Whether a change of what requests are for comes at that time: of sizes or mix. */
 bool load_changes_requests(const struct search *s, int64_t at_ns);

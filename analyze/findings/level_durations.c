@@ -208,7 +208,7 @@ static bool is_news(const struct levels *l, const struct part *p, const struct s
     return !is_explained(l, t) &&
            !load_explains(s, int64_max(t->from_ns, t->usual_from_ns),
                           t->from_ns < t->usual_from_ns ? -t->change : t->change, false) &&
-           !load_is_higher(s, t->from_ns, t->to_ns, t->usual_from_ns, t->usual_to_ns) &&
+           !load_is_higher(s, t->from_ns, t->to_ns) &&
            (!p->tail || fabs(change_of(s, p, 0, t)) < log(SLOW_LEAST_RATIO)) &&
            !throughput_tells(s, p, t);
 }

@@ -388,12 +388,12 @@ static double rate_within(const struct search *s, int64_t from_ns, int64_t to_ns
     return n / (n_free * (double)c->bin_ns / 1e9);
 }
 
-bool load_is_higher(const struct search *s, int64_t from_ns, int64_t to_ns, int64_t usual_from_ns,
-                    int64_t usual_to_ns)
+bool load_is_higher(const struct search *s, int64_t from_ns, int64_t to_ns)
 {
-    return load_due_varies(s) &&
-           rate_within(s, from_ns, to_ns) >
-               (1 + LOAD_LEAST_CHANGE) * rate_within(s, usual_from_ns, usual_to_ns);
+    double own = rate_within(s, from_ns, to_ns), share = search_frac(s, to_ns - from_ns),
+           all = rate_within(s, s->c->start_ns, s->c->end_ns);
+
+    return load_due_varies(s) && own * (1 - share) > (1 + LOAD_LEAST_CHANGE) * (all - own * share);
 }
 
 /* ---- Telling it ---- */

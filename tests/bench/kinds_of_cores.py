@@ -141,6 +141,25 @@ def mix_of_five(x):
     x.per_core(3)
 
 
+def pool(x, rho):
+    """Open loop of a pool of threads, of which few work."""
+    x.share(rho)
+    x.last_first = True
+
+
+@healthy
+def heavy_requests_at_a_given_rate(x):
+    x.spread = lambda: math.exp(x.random.gauss(0, 1.6))
+    pool(x, x.random.uniform(.7, .85))
+
+
+@healthy
+def batches(x):
+    pool(x, .5)
+    n, x.rate = round(2 * x.rate), 0.0
+    x.due = [t + k * 1e-6 for t in range(0, x.seconds, 2) for k in range(n)]
+
+
 def uneven(load):
     def kind(x):
         """A balancer with weights keeps one host busy, and the others idle."""
@@ -450,6 +469,36 @@ def slow_host_at_a_given_rate(x):
     x.share(.5)
     x.slower(1.7, host=2)
     x.expect("slow-host", host=x.host(2), ratio=MEASURED, work=1.7, allowed=LEVEL + ("backlog",))
+
+
+@fault
+def slow_host_of_a_pool(x):
+    pool(x, .4)
+    x.slower(2, host=2)
+    x.expect("slow-host", host=x.host(2), ratio=MEASURED, allowed=LEVEL)
+
+
+@fault
+def all_slower_of_a_pool(x):
+    pool(x, .3)
+    x.slower(2, lambda t: t >= 20)
+    x.expect("slow-op", start=20, ratio=MEASURED)
+
+
+@fault
+def stall_of_a_pool(x):
+    pool(x, .5)
+    x.speed = lambda t, k: 0.0 if 24 <= t < 26 else 1.0
+    x.expect("stall", start=24, end=26, allowed=LEVEL)
+
+
+@fault
+def time_outs_that_take_a_pool(x):
+    """While all threads wait for a time-out nothing goes on."""
+    pool(x, .5)
+    x.threads = 8
+    x.failing(.3, TIMED_OUT, 3, lambda t: 15 <= t < 25)
+    x.expect("errors", allowed=(*LEVEL, "backlog"))
 
 
 @fault
@@ -807,6 +856,18 @@ def offered_rate_in_steps(x):
 def offered_rate_swings(x):
     """Whether that is told is not judged: only that it is no problem."""
     offered(x, lambda t: 1 + .4 * math.sin(2 * math.pi * t / 10))
+
+
+@change
+def offered_rate_swings_through_saturation(x):
+    phase, x.last_first = x.random.uniform(0, 2 * math.pi), True
+    offered(x, lambda t: 1.2 + .95 * math.sin(2 * math.pi * t / 40 + phase))
+
+
+@change
+def offered_rate_peaks(x):
+    offered(x, lambda t: .8 + 1.4 * math.exp(-(((t - 20) / 5) ** 2)))
+    x.last_first = True
 
 
 @change

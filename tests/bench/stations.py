@@ -71,6 +71,7 @@ class SharedRun(Run):
         self.hosts_of = lambda t, client: range(self.n_hosts)
         self.popularity = None  # of objects: sums of weights
         self.due = None  # times of an open loop; instead of rate
+        self.last_first = False  # the thread of an open loop that was free last takes what is due
         self.begins = None  # of a thread
         self.locks = {}  # object: (seconds it is held, its host or None)
         self.failed_hold = False  # failed requests are served like others
@@ -210,7 +211,7 @@ class Course:
     def take_due(self, now, client):
         idle, overdue = self.idle[client], self.overdue[client]
         while overdue and idle and now < self.x.seconds:
-            self.begin(now, idle.popleft(), overdue.popleft())
+            self.begin(now, idle.pop() if self.x.last_first else idle.popleft(), overdue.popleft())
 
     def begin(self, now, thread, intended=None):
         x = self.x

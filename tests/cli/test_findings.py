@@ -33,6 +33,7 @@ class Load:
         self.random = random.Random(seed)
         self.mix, self.length_s, self.threads, self.rate = mix, length_s, threads, rate
         self.rate_at = lambda s: self.rate
+        self.last_first = False  # of an open loop: the thread that was free last takes what is due
         self.hosts, self.clients = hosts, clients
         self.noise_sd = .05
         self.slots = None  # requests that a host serves at a time; others wait. None: as many as there are
@@ -71,6 +72,13 @@ class Load:
             start, t = heapq.heappop(free)
             if self.rate:
                 due += 1 / self.rate_at(due)
+                if self.last_first:
+                    rest = [(start, t)]
+                    while free and free[0][0] <= due:
+                        rest.append(heapq.heappop(free))
+                    start, t = rest.pop()
+                    for one in rest:
+                        heapq.heappush(free, one)
                 start = max(start, due)
             client = t * self.clients // self.threads
             if start >= min(self.ends(client), self.thread_ends(t)) or made[t] == self.requests_each:

@@ -292,6 +292,17 @@ class Causes(FindingsCase):
             self.assertIn("stall", [f["kind"] for f in found])
             self.assertNotIn("load-change", [f["kind"] for f in found])  # the host is in use
 
+    def test_time_outs_that_take_all_threads_of_an_open_loop(self):
+        """Half of the requests hang, and when all threads wait for these, nothing goes on."""
+        load = Load(170, length_s=40, threads=24, rate=100)
+        load.time_out_s = 4
+        load.hangs = lambda s, h, c, op, t, length: 100 if 12 <= s < 30 and load.random.random() < .5 else None
+        all_ = self.findings(load)
+        stood = [f for f in all_ if f["kind"] in ("stall", "pauses")]
+        self.assertTrue(stood)
+        for f in stood:
+            self.assertEqual((f["severity"], {all_[i]["kind"] for i in f["because"]}), ("notice", {"errors"}), f["sentence"])
+
     def test_a_slow_host_of_an_open_loop(self):
         """All threads wait for it, so that requests begin late: it is to blame, not the rate."""
         load = Load(104, threads=24, rate=600)

@@ -1,6 +1,7 @@
 """A change of the load is told as such, and what it explains is no fault of the system."""
 import json
 import math
+import random
 import unittest
 
 import capgen
@@ -75,6 +76,14 @@ class Loads(FindingsCase):
         self.assertRegex(first, r"8(\.\d+)? threads are at work, not 16: requests/s fell by [45]\d %")
         self.assertRegex(second, r"16 threads are at work, not 8(\.\d+)?: requests/s rose ")
 
+    def test_threads_that_end_as_requests_get_slower(self):
+        """Threads that end, and fewer requests in flight, are one change, which is told once."""
+        load = Load(134, length_s=30, threads=32)
+        load.thread_ends = lambda thread: 30 if thread % 2 else 14
+        load.factor = lambda s, *where: 1.7 if s >= 14 else 1
+        first, = [f for f in self.findings(load) if f["kind"] == "load-change"]
+        self.assertEqual(first["sentence"].count("threads are at work"), 1, first["sentence"])
+
     def test_a_drop_after_another_mix(self):
         load = Load(114, length_s=30)
         load.mix_at = lambda s: OTHER_MIX if s >= 9 else MIX
@@ -89,6 +98,34 @@ class Loads(FindingsCase):
         first, = [f for f in self.findings(Rising(115, length_s=24, threads=40))
                   if f["severity"] == "problem" or f["kind"] == "load-change"]
         self.assertIn("1.5 times as many requests are due", first["sentence"])
+
+    def check_no_problem(self, load):
+        self.assertEqual([f["sentence"] for f in self.findings(load) if f["severity"] == "problem"], [])
+
+    def test_a_rate_that_swings_through_saturation(self):
+        """The queue is that of the load, also of the time after its peak, and whichever thread takes what is due."""
+        for seed, last_first, threads in (130, False, 400), (131, True, 400), (132, False, 60):
+            load = Load(seed, length_s=40, rate=300, threads=threads)
+            load.slots, load.last_first = 2, last_first
+            load.rate_at = lambda s: 260 + 150 * math.sin(s / 40 * 2 * math.pi - 1)
+            self.check_no_problem(load)
+
+    def test_queues_by_chance(self):
+        """They build and go, while as much is due as ever: heavy requests, and a system that is nearly full."""
+        for seed, spread, busy in (161, 1.6, .8), (164, .35, .97), (166, .35, .97):
+            load, due = Load(seed, length_s=40, threads=40, hosts=2), random.Random(seed)
+            load.slots, load.spread, load.noise_sd = 4, spread, .02
+            load.rate = 8 * busy / .02 / math.exp(spread**2 / 2)
+            load.rate_at = lambda s, x=load, r=due: x.rate / r.expovariate(1)
+            self.check_no_problem(load)
+
+    def test_one_host_is_left(self):
+        load = Load(133, length_s=24)
+        load.host_of = lambda thread: load.random.randrange(2 if load.left() else 1)
+        asked = iter(range(10**6))
+        load.left = lambda: next(asked) < 6000
+        first, = [f for f in self.findings(load) if f["kind"] == "load-change"]
+        self.assertRegex(first["sentence"], r"1 host is in use, not 2:")
 
     def test_clients_that_wait_longer(self):
         """Equal requests take as long as before, so the drop is theirs."""

@@ -76,6 +76,18 @@ class Stalls(FindingsCase):
         """All begin together, and in the gaps between their requests the servers have nothing to do."""
         self.assertEqual([f["sentence"] for f in self.findings(self.thinking_in_step()) if f["kind"] in ("stall", "pauses")], [])
 
+    def test_batches(self):
+        """Nothing is due between two of them."""
+        load = Load(150, length_s=30, rate=100, threads=200)
+        load.rate_at = lambda s: 1e5 if int(s * 1e5 + 1) % 200000 < 200 else 1 / (2.00001 - s % 2)
+        self.assertEqual([f["sentence"] for f in self.findings(load) if f["severity"] == "problem"], [])
+
+    def test_a_stall_of_a_pool_of_threads(self):
+        """Few of them work before it, and after it."""
+        load = Load(151, length_s=30, rate=100, threads=400)
+        load.last_first, load.hangs = True, span(20, 22)
+        self.check_first(load, "stall", start=20, end=22)
+
     def test_a_stall_of_threads_that_pause(self):
         """It is shorter than the time between two requests of a thread."""
         load = self.thinking_in_step()
