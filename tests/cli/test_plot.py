@@ -4,6 +4,7 @@ import math
 import os
 import pathlib
 import re
+import tempfile
 import unittest
 import xml.etree.ElementTree as ElementTree
 import zlib
@@ -42,13 +43,29 @@ def svg_texts(path):
 
 class Plot(CliTest):
     def setUp(self):
+        """Puts a gnuplot first that keeps what the real one says: a warning, which s3analyze does not pass on."""
         super().setUp()
-        tool("gnuplot")
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        fake, self.heard = pathlib.Path(folder.name, "gnuplot"), pathlib.Path(folder.name, "heard")
+        fake.write_text(f"""#!/bin/sh
+said=$({tool("gnuplot")} "$@" 2>&1) && [ -z "$said" ] && exit
+status=$?
+echo "$*: $said" >>{self.heard}
+echo "$said" >&2
+exit $status
+""")
+        fake.chmod(0o755)
+        self.env = {"PATH": f"{folder.name}:{os.environ['PATH']}"}
 
-    def plot(self, *args, **kwargs):
-        r = self.s3analyze("plot", "-q", *args, **kwargs)
+    def assert_no_warning(self):
+        self.assertEqual(self.heard.read_text() if self.heard.exists() else "", "")
+
+    def plot(self, *args, env=None, **kwargs):
+        r = self.s3analyze("plot", "-q", *args, env=self.env | (env or {}), **kwargs)
         if r.status == 0:
             self.assertEqual([line for line in r.err.splitlines() if ": there is no data for --chart " not in line], [])
+            self.assert_no_warning()
         return r
 
     def written(self, text):
@@ -94,6 +111,20 @@ class Plot(CliTest):
                         self.assertLess(svg.stat().st_size, MIB, svg.name)
                         self.assertGreater(len(svg_texts(svg)), 3, svg.name)
                         self.assertTrue(svg.with_suffix(".tsv").exists())
+
+    def test_gnuplot_says_nothing_of_pages(self):
+        """Each kind of page, whose charts are drawn for a phone, too."""
+        for argv in (["analyze", capture("mixed-3hosts")], ["analyze", capture("edge-errors")], ["analyze", capture("s3load-open-loop")],
+                     ["analyze", TESTDATA / "formats" / "aggregated-merged.json.zst"], ["trend", TESTDATA / "nightly"],
+                     ["plan", TESTDATA / "formats" / "plan"], ["cmp", capture("get-g4"), capture("get-errors")],
+                     ["cmp", "--before", *sorted((TESTDATA / "builds").glob("old-*")),
+                      "--after", *sorted((TESTDATA / "builds").glob("new-*"))]):
+            with self.subTest(argv=argv[:2]):
+                page = self.tmp / "page.html"
+                self.s3analyze(argv[0], "-qf" if argv[0] != "plan" else "-f", "--html", page, *argv[1:], env=self.env, status=None)
+                self.assertIn("<figure", page.read_text())
+                self.assertNotIn("chart is missing", page.read_text())
+                self.assert_no_warning()
 
     def test_comparison_charts(self):
         out = self.tmp / "ab"
