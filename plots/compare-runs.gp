@@ -7,14 +7,14 @@ array name[n + 1]
 longest = 4
 stats data index "names" using (name[int(column("index")) + 1] = strcol("name"), 0) nooutput
 do for [i = 1:n] {
-    name[i] = short(name[i], narrow ? 18 : 30)
+    name[i] = short_name(name[i], narrow ? 18 : 30)
     longest = strlen(name[i]) > longest ? strlen(name[i]) : longest
 }
 left_px = 26 + 8 * longest
 set lmargin at screen X(left_px)
 panel_top_px = head_px + 26
 key_entries = 2
-before = short(before, key_most(24)); after = short(after, key_most(24))
+before = short_name(before, key_most(24)); after = short_name(after, key_most(24))
 key_longest = strlen(before) > strlen(after) ? strlen(before) : strlen(after)
 @key_layout
 room = (most - least) * 0.05

@@ -6,7 +6,7 @@ stats data index "chart" using (n = int(column("systems")), y_unit = strcol("lat
     x_unit = strcol("unit"), level = strcol("level"), 0) nooutput
 array name[n]
 key_longest = 3
-stats data index "systems" using (i = int(column("system")) + 1, name[i] = short(strcol("name"), key_most(30)), \
+stats data index "systems" using (i = int(column("system")) + 1, name[i] = short_name(strcol("name"), key_most(30)), \
     key_longest = strlen(name[i]) > key_longest ? strlen(name[i]) : key_longest, 0) nooutput
 panel_top_px = head_px + 26
 key_entries = n + 2

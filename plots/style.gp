@@ -148,7 +148,7 @@ key_layout = 'key_spare = narrow ? 0.2 * key_longest : 0; set key width 0.5 - ke
 
 # The key of both sides of a comparison: title_1 and title_2.
 side_runs = " (%d runs)"
-side_title(s, n) = (more = n > 1 ? sprintf(side_runs, n) : "", short(s, key_most(42) - strlen(more)) . more)
+side_title(s, n) = (more = n > 1 ? sprintf(side_runs, n) : "", short_name(s, key_most(42) - strlen(more)) . more)
 compare_key = 'title_1 = side_title(before, n_before); title_2 = side_title(after, n_after); \
     panel_top_px = head_px + 26; key_entries = 2; \
     key_longest = strlen(title_1) > strlen(title_2) ? strlen(title_1) : strlen(title_2); @key_layout'

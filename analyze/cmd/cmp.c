@@ -203,7 +203,6 @@ static bool compare(const struct cli_args *args, const struct cmp_given *o, stru
         .n_history = history.n,
         .gates = gates,
         .n_gates = o->gate.n,
-        .hides_folders = o->output.markdown,
     };
 
     ok = ok && sides_compare(&c, sides, &o->sides, &how, e) && write_report(&c, o, e) &&

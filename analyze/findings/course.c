@@ -296,10 +296,10 @@ static int compare_hung(const void *a, const void *b)
     return (x->place > y->place) - (x->place < y->place);
 }
 
-/* Adds the requests of table k that took least_ns or more; false: there are too many. A packed
- * value is the duration, or, of a long one, at least PACKED_WIDE_BASE: most rows need not be
- * unpacked. */
-static bool collect_hung(const struct pass *p, size_t k, int64_t least_ns)
+/* Adds the requests of table k that took least_ns or more, and says which took hung_ns and failed;
+ * false: there are too many. A packed value is the duration, or, of a long one, at least
+ * PACKED_WIDE_BASE: most rows need not be unpacked. */
+static bool collect_hung(const struct pass *p, size_t k, int64_t least_ns, int64_t hung_ns)
 {
     struct course *c = p->c;
     const struct table *t = c->tables[k];
@@ -318,27 +318,61 @@ static bool collect_hung(const struct pass *p, size_t k, int64_t least_ns)
                                  .thread = c->d->threads[table_thread_index(t, table_thread(t, i))],
                                  .place = (uint32_t)course_place(t, i),
                                  .table = (uint32_t)k,
-                                 .failed = table_failed(t, i)};
+                                 .failed = table_failed(t, i) && packed_get(&t->dur, i) >= hung_ns};
     }
     c->n_hung = n;
     return true;
+}
+
+/* Returns the length that the tail of operation k hardly has. */
+static double unlikely_ns(const struct course *c, size_t k)
+{
+    const struct course_tail *t = &c->tail[k];
+    return t->from_ns * pow(t->n / COURSE_LONG_CHANCE, 1 / t->exponent);
+}
+
+/* Finds the unlikely requests that a thread sent one after another. */
+static void link_hung(struct course *c)
+{
+    for (size_t i = 0; i < c->n_hung; i++) {
+        struct course_hung *h = &c->hung[i];
+        double least_ns = unlikely_ns(c, h->table), soon_ns = c->median_ns[h->table];
+
+        if ((double)(h->end_ns - h->start_ns) < least_ns)
+            continue;
+        for (size_t j = i + 1; j < c->n_hung && h->next == 0; j++) {
+            struct course_hung *x = &c->hung[j];
+
+            if ((double)(x->start_ns - h->end_ns) > soon_ns)
+                break;
+            if (x->thread == h->thread && x->table == h->table && x->start_ns >= h->end_ns &&
+                (double)(x->end_ns - x->start_ns) >= least_ns) {
+                h->next = (uint32_t)j;
+                x->follows = true;
+            }
+        }
+    }
 }
 
 static void find_hung(const struct pass *p)
 {
     struct course *c = p->c;
     for (size_t k = 0; k < c->n_ops; k++) {
-        double least_ns = COURSE_HUNG_TIMES * c->p90_ns[k];
+        double hung_ns = COURSE_HUNG_TIMES * c->p90_ns[k];
+        double least_ns = fmin(hung_ns, unlikely_ns(c, k));
+
         c->hung_ns[k] = INT64_MAX;
-        for (int tries = 0; least_ns > 0 && least_ns < 0x1p62 && tries < 10; tries++) {
-            if (collect_hung(p, k, (int64_t)least_ns)) {
-                c->hung_ns[k] = (int64_t)least_ns;
+        for (int tries = 0; hung_ns > 0 && hung_ns < 0x1p62 && tries <= 10; tries++) {
+            if (collect_hung(p, k, (int64_t)least_ns, (int64_t)hung_ns)) {
+                c->hung_ns[k] = (int64_t)hung_ns;
                 break;
             }
-            least_ns *= 2;
+            hung_ns *= least_ns < hung_ns ? 1 : 2;
+            least_ns = hung_ns;
         }
     }
     qsort(c->hung, c->n_hung, sizeof *c->hung, compare_hung);
+    link_hung(c);
     for (size_t i = 0; i < c->n_hung; i++) {
         const struct course_hung *h = &c->hung[i];
         if (!h->failed)

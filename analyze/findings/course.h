@@ -28,6 +28,7 @@
 #define COURSE_EQUAL_SIZES  1.1 /* ratio of sizes that are equal (the specification of findings) */
 #define COURSE_NEARLY_ALL   .9 /* least share of what counts as all: of threads, errors, requests */
 #define COURSE_HUNG_TIMES   10 /* a request this many times as long as the 90th percentile hung */
+#define COURSE_LONG_CHANCE  .1 /* expected number of requests as long as one of several in a row */
 
 /* A request of a sample. */
 struct course_request {
@@ -89,7 +90,9 @@ struct course_hung {
     int64_t start_ns, end_ns;
     uint32_t thread; /* index into dataset.threads */
     uint32_t place, table;
-    bool failed;
+    uint32_t next; /* index of the thread's next one, which is as unlikely; 0: none */
+    bool follows;  /* another one's next */
+    bool failed;   /* and took hung_ns until it did */
 };
 
 /* The tail of an operation's durations: n of its successes are expected beyond from_ns, and of

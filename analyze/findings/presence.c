@@ -190,15 +190,65 @@ static double expected_so_long(const struct course_tail *tail, int64_t length_ns
     return tail->n * pow((double)length_ns / tail->from_ns, -tail->exponent);
 }
 
+/* Requests of one thread that hung, one after another. */
+struct wait {
+    size_t n;
+    int64_t start_ns, end_ns;
+    bool at_one_host;
+};
+
+static struct wait wait_of(const struct course *c, const struct course_hung *h)
+{
+    struct wait w = {1, h->start_ns, h->end_ns, true};
+
+    for (const struct course_hung *x = h; x->next != 0; w.n++) {
+        x = &c->hung[x->next];
+        w.end_ns = x->end_ns;
+        w.at_one_host &= c->hosts.of_place[x->place] == c->hosts.of_place[h->place];
+    }
+    return w;
+}
+
+/* Of several in a row each is unlikely, all together even more so: what they cost decides. */
 static bool is_stuck(const struct search *s, const struct course_hung *h)
 {
-    int64_t length_ns = h->end_ns - h->start_ns;
-    return length_ns >= FINDING_PROBLEM_NS && search_frac(s, length_ns) >= STUCK_FRAC &&
-           expected_so_long(&s->c->tail[h->table], length_ns) <= STUCK_CHANCE &&
-           search_free_frac(s, course_bin(s->c, h->start_ns), course_bin(s->c, h->end_ns),
+    const struct wait w = wait_of(s->c, h);
+    double share = search_frac(s, w.end_ns - w.start_ns);
+    bool is_long = share >= STUCK_FRAC &&
+                   expected_so_long(&s->c->tail[h->table], h->end_ns - h->start_ns) <= STUCK_CHANCE;
+
+    return !h->follows && w.end_ns - w.start_ns >= FINDING_PROBLEM_NS &&
+           (w.n == 1 ? is_long : share >= FINDING_WORTH_FRAC * (double)s->c->n_threads) &&
+           search_free_frac(s, course_bin(s->c, w.start_ns), course_bin(s->c, w.end_ns),
                             FINDING_MASK_STALL) *
                    2 >=
                1;
+}
+
+static bool say_stuck(struct search *s, const struct course_hung *h, struct err *e)
+{
+    const struct course *c = s->c;
+    const struct wait w = wait_of(c, h);
+    double share = search_frac(s, w.end_ns - w.start_ns);
+    struct finding f =
+        finding_of("stuck-thread", share >= 2 * STUCK_FRAC, share / (double)c->n_threads);
+    const char *op = c->ops[h->table].name;
+    uint32_t host = c->hosts.of_place[h->place];
+    struct phrase in = w.n == 1 ? phrase_format("one %s", op)
+                                : phrase_format("%zu requests in a row (%s)", w.n, op);
+
+    if (c->hosts.n > 1 && w.at_one_host && host != UINT32_MAX)
+        phrase_append(&in, " at %s", intern_shown(c->hosts.name[host]));
+    f.scope = SCOPE_THREAD;
+    f.thread = h->thread;
+    f.op = op;
+    finding_set_times(&f, w.start_ns, w.end_ns);
+    finding_figure(&f, "length_ns", (double)(w.end_ns - w.start_ns));
+    finding_figure(&f, "median_ns", c->median_ns[h->table]);
+    finding_figure(&f, "n_requests", (double)w.n);
+    return findings_add(s->out, &f, e, "Thread %u waited %s in %s from %s while the others went on",
+                        f.thread, units_duration(w.end_ns - w.start_ns).s, in.s,
+                        find_clock(c, w.start_ns).s);
 }
 
 bool find_stuck(struct search *s, struct err *e)
@@ -212,24 +262,8 @@ bool find_stuck(struct search *s, struct err *e)
     /* If many requests are that long, it is no fault of single threads. */
     if (n > STUCK_MOST_THREADS && (double)n > .1 * (double)c->n_threads)
         return true;
-    for (size_t i = 0; ok && i < c->n_hung; i++) {
-        const struct course_hung *h = &c->hung[i];
-        if (!is_stuck(s, h))
-            continue;
-        double share = search_frac(s, h->end_ns - h->start_ns);
-        struct finding f =
-            finding_of("stuck-thread", share >= 2 * STUCK_FRAC, share / (double)c->n_threads);
-        f.scope = SCOPE_THREAD;
-        f.thread = h->thread;
-        f.op = c->ops[h->table].name;
-        finding_set_times(&f, h->start_ns, h->end_ns);
-        finding_figure(&f, "length_ns", (double)(h->end_ns - h->start_ns));
-        finding_figure(&f, "median_ns", c->median_ns[h->table]);
-        ok = findings_add(s->out, &f, e,
-                          "Thread %u waited %s in one %s from %s while the others went on",
-                          f.thread, units_duration(h->end_ns - h->start_ns).s, f.op,
-                          find_clock(s->c, h->start_ns).s);
-    }
+    for (size_t i = 0; ok && i < c->n_hung; i++)
+        ok = !is_stuck(s, &c->hung[i]) || say_stuck(s, &c->hung[i], e);
     return ok;
 }
 

@@ -49,30 +49,22 @@ static void put_caption(FILE *f, const char *section, const char *caption)
     fputs("\" aria-label=\"Link to this table\">#</a></caption>", f);
 }
 
-static void put_heading(FILE *f, const struct sheet_entry *x, char align)
+/* Writes a cell; `scope` says what it is the heading of, "": of nothing. The class of a column of
+ * details, which has a capital letter, is "more". */
+static void put_cell(FILE *f, const struct sheet_entry *x, const char *scope, char align)
 {
-    if (x == NULL || *x->text == '\0')
-        fputs("<td></td>", f);
-    else
-        html_within(f, align == 'r' ? "<th scope=\"col\">" : "<th scope=\"col\" class=\"l\">",
-                    x->text, "</th>");
-}
+    int kind = tolower((unsigned char)align);
+    bool heads = *scope != '\0' && x != NULL && *x->text != '\0', is_more = kind != align;
+    const char *css = kind == 'w'   ? "l wrap"
+                      : kind != 'r' ? (is_more ? "l more" : "l")
+                                    : (is_more ? "more" : "");
 
-/* Writes a cell. A text in the first column is the heading of its row. */
-static void put_cell(FILE *f, const struct sheet_entry *x, size_t column, char align)
-{
-    bool heads = column == 0 && align != 'r';
-    const char *tag = heads          ? "<th scope=\"row\" class=\"l\">"
-                      : align == 'r' ? "<td>"
-                      : align == 'w' ? "<td class=\"l wrap\">"
-                                     : "<td class=\"l\">";
-
-    if (x == NULL)
-        fputs("<td></td>", f);
-    else if (x->has_more)
-        fprintf(f, "%s%s%s", tag, sheet_more(x), heads ? "</th>" : "</td>");
-    else
-        html_within(f, tag, x->text, heads ? "</th>" : "</td>");
+    fputs(heads ? "<th scope=\"" : "<td", f);
+    fprintf(f, heads ? "%s\"" : "%.0s", scope);
+    fprintf(f, *css != '\0' ? " class=\"%s\">" : "%s>", css);
+    if (x != NULL)
+        html_within(f, "", x->has_more ? "" : x->text, x->has_more ? sheet_more(x) : "");
+    fputs(heads ? "</th>" : "</td>", f);
 }
 
 /* Writes the table at entry i. Returns the entry after it. */
@@ -96,11 +88,10 @@ static size_t put_table(const struct sheet *s, size_t i, FILE *f, const char *se
         }
         fprintf(f, is_head ? "<thead><tr>" : "<tr%s>", classes[t.row->style]);
         for (size_t c = 0; c < t.n_columns; c++) {
-            char align = (char)tolower((unsigned char)t.align[c]);
-            if (t.used[c] && is_head)
-                put_heading(f, t.cells[c], align);
-            else if (t.used[c])
-                put_cell(f, t.cells[c], c, align);
+            bool heads = c == 0 && tolower((unsigned char)t.align[c]) != 'r';
+
+            if (t.used[c])
+                put_cell(f, t.cells[c], is_head ? "col" : heads ? "row" : "", t.align[c]);
         }
         fputs(is_head ? "</tr></thead><tbody>\n" : "</tr>\n", f);
     }

@@ -580,6 +580,19 @@ class Findings(FindingsCase):
         load.hangs = span(5, 15, lambda h, c, op, t: t == 4)
         self.check_first(load, "stuck-thread", {"thread": 4}, 5, 15, near_s=1)
 
+    def test_thread_that_hangs_several_times_in_a_row(self):
+        """Each request alone is too short for a finding. A host is named if all were sent to it."""
+        for of_one_host in True, False:
+            load = Load(16)
+            hung = [span(at, at + .6, lambda h, c, op, t: t == 4) for at in (5, 5.6, 6.2)]
+            load.hangs = lambda *where, hung=hung: next((end for s in hung if (end := s(*where)) is not None), None)
+            if of_one_host:
+                load.host_of = lambda thread: thread % 4
+            found = [f for f in self.findings(load) if f["kind"] == "stuck-thread"]
+            self.assertEqual([(f["severity"], f["scope"], f["evidence"]["n_requests"]) for f in found], [("notice", {"thread": 4}, 3)])
+            at = " at http://10.0.0.0:9000" if of_one_host else ""
+            self.assertIn(f"in 3 requests in a row (GET){at} from", found[0]["sentence"])
+
     def test_backlog(self):
         load = Load(17, rate=330)
         load.factor = lambda s, h, c, op, t: 2.6 if s >= 8 else 1

@@ -158,6 +158,18 @@ class Table(CliTest):
                 self.assertIn(r['start'][:10], out)
         self.assertIn('"s3analyze/table/1"', page.read_text())
 
+    def test_units_are_in_names(self):
+        """Beside the names that metrics have."""
+        units = {'size': 'size_bytes', 'throughput': 'throughput_bytes_per_s', 'objects': 'objects_per_s', 'mean': 'mean_ns',
+                 'p50': 'p50_ns', 'p90': 'p90_ns', 'p99': 'p99_ns'}
+        json = self.table(self.folder)['rows']
+        lines = list(csv.DictReader(io.StringIO(self.s3analyze('table', '--csv', self.folder).out)))
+        for line, of in zip(lines, json, strict=True):
+            for name, with_unit in units.items():
+                self.assertEqual(of[with_unit], of[name] if name == 'size' else of[name]['value'])
+                for limit in ('',) if name == 'size' else ('', '_lo', '_hi'):
+                    self.assertEqual(line[with_unit + limit], line[name + limit])
+
     def test_the_worst_finding_is_named(self):
         (self.folder / 'e.csv').write_bytes(text(rows_of(3, 10**7) + rows_of(3, 10**7, n=200, op='PUT', error='down')))
         findings = {(r['run'], r['op']): r['finding'] for r in self.table(self.folder)['rows']}

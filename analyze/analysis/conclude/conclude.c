@@ -1,5 +1,6 @@
 #include "analyze/analysis/conclude/conclude.h"
 
+#include "analyze/base/paths.h"
 #include "analyze/findings/course.h"
 #include "analyze/summary/estimate/confidence.h"
 #include "libcommon/int64.h"
@@ -15,7 +16,9 @@
 static bool add_resolution(struct analysis *a, const struct course *c, struct err *e)
 {
     struct finding f = finding_of("from-sums", FINDING_NOTICE, 0);
+    const char *name = a->dataset->inputs[0].path;
 
+    paths_shorten(&name, 1);
     return findings_add(&a->findings, &f, e,
                         "%s holds sums by second, not requests. Throughput is of whole seconds, "
                         "figures of requests are of the whole run, percentiles are within 0.1 %%. "
@@ -23,8 +26,7 @@ static bool add_resolution(struct analysis *a, const struct course *c, struct er
                         "longer), single requests that hang, late starts, "
                         "what befalls one size or one pair of client and host, when or where a "
                         "few requests are slow, whether load is why a host or client takes longer",
-                        a->dataset->inputs[0].path,
-                        units_duration(c->n_bins > 0 ? c->shortest_ns : 2 * NS_PER_S).s);
+                        name, units_duration(c->n_bins > 0 ? c->shortest_ns : 2 * NS_PER_S).s);
 }
 
 /* Names the phase in the findings from `first` on, except those that name their operation. */

@@ -67,8 +67,9 @@ static void put_rows(struct json_out *w, const struct columns_table *t)
             struct columns_value v = columns_get(&t->rows[k], &columns[i]);
 
             put_value(w, &columns[i], &v);
-            if (columns[i].form == COLUMNS_SIZE)
-                JSON_PUT(w, "size_bytes", v.number.value);
+            const struct phrase with_unit = columns_unit_name(&columns[i]);
+            if (with_unit.s[0] != '\0')
+                JSON_PUT_IF(w, with_unit.s, !(v.number.least < v.number.most), v.number.value);
         }
         JSON_PUT(w, "of_response_time", t->rows[k].op->of_response);
         JSON_PUT(w, "has_problem", r->kept.has_problem);
@@ -136,6 +137,7 @@ static void put_group(struct json_out *w, const struct trend_group *g)
             JSON_PUT(w, "op", g->series[k].op);
             JSON_PUT(w, "metric", metrics[g->series[k].metric].name);
             JSON_PUT(w, "value", g->series[k].v[i]);
+            JSON_PUT(w, "unit", metrics[g->series[k].metric].unit);
         }
     }
     json_put_bool(w, "enough_runs", g->n >= TREND_LEAST_RUNS);

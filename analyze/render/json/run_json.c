@@ -260,6 +260,7 @@ static void put_outside(struct json_out *w, const struct outside *s, bool is_kno
     JSON_MEMBERS(w, s, n, n_bytes);
     JSON_PUT(w, "before", s->before_bytes);
     JSON_PUT(w, "after", s->after_bytes);
+    JSON_MEMBERS(w, s, before_bytes, after_bytes);
     JSON_MEMBERS(w, s, n_before, n_after);
     json_out_end(w);
 }
@@ -472,6 +473,13 @@ static void put_slo(struct json_out *w, const struct slo_report *r)
 {
     if (r == NULL)
         return;
+    static const char *const units[] = {[SLO_TIME] = "ns",
+                                        [SLO_TTFB] = "ns",
+                                        [SLO_ERRORS] = "frac",
+                                        [SLO_THROUGHPUT] = "bytes_per_s",
+                                        [SLO_RATE] = "requests_per_s",
+                                        [SLO_MEAN] = "ns"};
+
     json_out_object(w, "slo");
     JSON_PUT(w, "verdict", slo_verdict_names[slo_verdict(r)]);
     JSON_OBJECTS(w, "assertions", i, r->n) {
@@ -482,6 +490,7 @@ static void put_slo(struct json_out *w, const struct slo_report *r)
         JSON_PUT(w, "of_response_time", a->of_response);
         JSON_PUT(w, "verdict", slo_verdict_names[a->verdict]);
         JSON_PUT(w, "limit", a->of->limit);
+        JSON_PUT(w, "unit", units[a->of->figure]);
         const struct slo_measure *m = &a->measure;
         bool is_exact = m->below + m->above == 0;
         JSON_PUT_IF(w, "value", is_exact, m->value);

@@ -28,7 +28,7 @@ bool archive_table_html(const void *table, const char *words, const char *comman
         return false;
     html_page_main(f, "Analysed with: ", words);
     archive_sheet_table(&s, t);
-    fputs("<div class=\"broad\">\n", f);
+    fputs("<div class=\"broad\">\n<label><input type=\"checkbox\"> All columns</label>\n", f);
     bool ok = html_page_sheet(&s, f, "runs", e);
     fputs("</div>\n", f);
     html_page_inputs(f, command);

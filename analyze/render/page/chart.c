@@ -1,5 +1,6 @@
 #include "analyze/render/page/chart.h"
 
+#include "analyze/base/phrase.h"
 #include "analyze/render/report/figures.h"
 #include "analyze/write/html.h"
 #include "libcommon/int64.h"
@@ -9,13 +10,16 @@
 #include <math.h>
 #include <string.h>
 
-#define TICK_PX      16   /* between ticks, at least */
-#define KEY_PX       16   /* height of a row of a key below a title, on narrow screens */
-#define LOG_FROM     20.0 /* least ratio of greatest to least latency for a log axis */
-#define LETTER_PX    7.0  /* of a legend, on average */
-#define CAPITAL_PX   8.4
-#define LEAST_KEY_PX 56
-#define MS_NS        1e6
+#define TICK_PX         16   /* between ticks, at least */
+#define KEY_PX          16   /* height of a row of a key below a title, on narrow screens */
+#define LOG_FROM        20.0 /* least ratio of greatest to least latency for a log axis */
+#define LETTER_PX       7.0  /* of a legend, on average */
+#define CAPITAL_PX      8.4
+#define LEAST_KEY_PX    56
+#define KEY_LINE_PX     20 /* of a legend's line, and between it and the next legend */
+#define KEY_GAP_PX      12
+#define TITLE_LETTER_PX 7.8
+#define MS_NS           1e6
 
 double chart_x(const struct chart *c, int64_t ns)
 {
@@ -180,30 +184,63 @@ static double letter_px(char c)
     return utf8_goes_on(c) ? 0 : c >= 'A' && c <= 'Z' ? CAPITAL_PX : LETTER_PX;
 }
 
-/* Writes a text of a legend, cut to `room` pixels; returns its width. */
-static double put_words(const struct chart *c, double x, double y, const char *text, double room)
+static double words_px(const char *text)
 {
-    double used = 0, all = 0;
-    size_t n = 0;
+    double px = 0;
 
-    for (const char *s = text; *s != '\0'; s++)
-        all += letter_px(*s);
-    while (text[n] != '\0' && (all <= room || used + letter_px(text[n]) + LETTER_PX <= room))
-        used += letter_px(text[n++]);
+    while (*text != '\0')
+        px += letter_px(*text++);
+    return px;
+}
+
+/* Writes a text of a legend; returns its width. If that is more than `room` pixels, the end is cut
+ * off or, of a name, the middle: names that begin alike differ in their ends. */
+static double put_words(const struct chart *c, double x, double y, const char *text, double room,
+                        bool is_name)
+{
+    size_t n = strlen(text), tail = n;
+    double all = words_px(text), used = all, most = (room - LETTER_PX) / (is_name ? 2 : 1), end = 0;
+
+    if (all > room) {
+        for (n = 0, used = 0; used + letter_px(text[n]) <= most; n++)
+            used += letter_px(text[n]);
+        for (; is_name && end + letter_px(text[tail - 1]) <= most; tail--)
+            end += letter_px(text[tail - 1]);
+        while (utf8_goes_on(text[tail]))
+            tail++;
+        used += LETTER_PX + end;
+    }
     fprintf(c->f, "<text x=\"%.1f\" y=\"%.1f\">", x, y);
-    html_textf(c->f, "%.*s%s", (int)n, text, text[n] != '\0' ? "\xe2\x80\xa6" : "");
+    html_textf(c->f, "%.*s%s%s", (int)n, text, all > room ? "\xe2\x80\xa6" : "", text + tail);
     fputs("</text>", c->f);
-    return text[n] != '\0' ? used + LETTER_PX : used;
+    return used;
+}
+
+/* Returns the title with its unit. */
+static struct phrase title_of(const struct chart_panel *p)
+{
+    const char *unit = p->is_log ? "" : p->unit;
+
+    return phrase_format("%s%s%s%s", p->title, p->is_log ? " (log)" : "", *unit != '\0' ? ", " : "",
+                         unit);
+}
+
+static double after_title(const struct chart *c, const struct chart_panel *p)
+{
+    return c->left + (double)strlen(title_of(p).s) * TITLE_LETTER_PX + 14;
 }
 
 /* Returns the number of rows of a legend below the title; 0: it is beside the title. In a narrow
- * chart each message has a row, and a legend of several operations is too long for the title's
- * row. */
+ * chart each message has a row, and so has a legend that is too long for the title's row. */
 static size_t n_key_rows(const struct chart *c, const struct chart_panel *p)
 {
-    if (!c->narrow || p->n == 0)
+    double end = after_title(c, p);
+
+    if (!c->narrow || p->n == 0 || p->v[0].name == NULL)
         return 0;
-    return p->v[0].message != NULL ? p->n : p->n > 2 && p->v[0].name != NULL;
+    for (size_t k = 0; k < p->n; k++)
+        end += KEY_LINE_PX + words_px(p->v[k].name);
+    return p->v[0].message != NULL ? p->n : end + KEY_GAP_PX * (double)(p->n - 1) > c->right;
 }
 
 /* Writes the legend of a line at x; returns where the next one begins. */
@@ -213,7 +250,8 @@ static double put_line_key(const struct chart *c, const struct chart_panel *p, s
     double room = c->right - x - LEAST_KEY_PX * (double)(p->n - 1 - k), y = p->top - 6;
 
     fprintf(c->f, "<path class=\"%s\" d=\"M%.1f %.1fh16\"/>", s->css, x, y - 4);
-    return x + 20 + put_words(c, x + 20, y, s->name, room - 20) + 12;
+    x += KEY_LINE_PX;
+    return x + put_words(c, x, y, s->name, room - KEY_LINE_PX, true) + KEY_GAP_PX;
 }
 
 /* Writes the legend of bars: beside the title from x on, or below it. */
@@ -229,7 +267,7 @@ static void put_bar_keys(const struct chart *c, const struct chart_panel *p, dou
         snprintf(text, sizeof text, "%s \xc3\x97 %.400s", units_count(m->n).s, p->v[k].name);
         x = c->narrow ? c->left : x;
         fprintf(c->f, "<path class=\"%s\" d=\"M%.1f %.1fh10v10h-10z\"/>", p->v[k].css, x, y - 9);
-        x += put_words(c, x + 14, y, text, room - 14) + 28;
+        x += put_words(c, x + 14, y, text, room - 14, false) + 28;
     }
 }
 
@@ -323,14 +361,11 @@ double chart_height(const struct chart *c, const struct chart_panel *v, size_t n
 /* Writes the title; returns where a legend begins. */
 static double put_title(const struct chart *c, const struct chart_panel *p)
 {
-    const char *unit = p->is_log ? "" : p->unit;
-    double y = p->top - 6 - KEY_PX * (double)n_key_rows(c, p);
-    char text[64];
+    size_t n_rows = n_key_rows(c, p);
 
-    snprintf(text, sizeof text, "%s%s%s%s", p->title, p->is_log ? " (log)" : "",
-             *unit != '\0' ? ", " : "", unit);
-    fprintf(c->f, "<text class=\"title\" x=\"%.1f\" y=\"%.1f\">%s</text>", c->left, y, text);
-    return n_key_rows(c, p) > 0 ? c->left : c->left + (double)strlen(text) * 7.8 + 14;
+    fprintf(c->f, "<text class=\"title\" x=\"%.1f\" y=\"%.1f\">%s</text>", c->left,
+            p->top - 6 - KEY_PX * (double)n_rows, title_of(p).s);
+    return n_rows > 0 ? c->left : after_title(c, p);
 }
 
 /* Begins the group of a panel, with the attributes that a script needs to draw its axis. */

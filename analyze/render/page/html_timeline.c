@@ -1,3 +1,4 @@
+#include "analyze/base/phrase.h"
 #include "analyze/render/page/chart.h"
 #include "analyze/render/page/html_internal.h"
 #include "analyze/write/html.h"
@@ -39,7 +40,8 @@ static struct chart_series series_of(const struct plot_timeline *t, int series,
 static struct chart_panel latency_of_ops(const struct html_course *c, const char *title,
                                          enum plot_course what)
 {
-    static const char *const css[HTML_COURSE_CHOSEN] = {"s1", "s2 dashed", "s3", "s1 dashed"};
+    static const char *const css[HTML_COURSE_CHOSEN] = {"s1", "s2 dashed", "s3 dotted",
+                                                        "s4 dashdot"};
     struct chart_panel p = {.title = title, .values = CHART_TIMES, .height = LATENCY_PX};
     size_t k[HTML_COURSE_CHOSEN];
 
@@ -317,7 +319,17 @@ static void put_caption(FILE *f, const struct drawing *d)
                    units_duration(c->fine[0].rows[0].duration_ns).s);
     if (d->series == 0 && c->party.n > 0)
         html_textf(f, "Grey band: from the least to the greatest of the others. ");
-    fputs("</small></figcaption>", f);
+    fputs("</small>", f);
+    const char *op = t == &c->all && c->main < 0 ? "" : t->op;
+    struct phrase charts = phrase_format(
+        "%s%s%s%s", chart_most(t, PLOT_THROUGHPUT) > 0 ? ",throughput" : "",
+        chart_most(t, PLOT_P99) > 0 || (*op == '\0' && html_course_choose(c, chosen) > 0)
+            ? ",latency"
+            : "",
+        t->n_messages > 0 ? ",errors" : "", plot_timeline_is_steady(t) ? "" : ",in-flight");
+    if (charts.s[0] != '\0')
+        html_page_command(f, c->charts, charts.s + 1, op, "FOLDER");
+    fputs("</figcaption>", f);
 }
 
 void html_timeline(FILE *f, const struct html_course *c, int index)

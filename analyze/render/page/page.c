@@ -86,6 +86,16 @@ static struct chart_id {
 }
 
 /* Writes the i-th chart, both wide and narrow; the style sheet shows one of them. */
+void html_page_command(FILE *f, const struct html_charts *c, const char *charts, const char *op,
+                       const char *out)
+{
+    if (c->operands == NULL)
+        return;
+    fprintf(f, "<details><summary>Command</summary><code>s3analyze plot --chart %s", charts);
+    html_within(f, *op != '\0' ? " --op " : "", op, " --out ");
+    fprintf(f, "%s %s</code></details>", out, c->operands);
+}
+
 static bool put_chart(FILE *f, const struct html_charts *c, const char *section, int series,
                       size_t i, struct err *e)
 {
@@ -100,11 +110,7 @@ static bool put_chart(FILE *f, const struct html_charts *c, const char *section,
     html_text(f, x->title);
     fprintf(f, " <a class=\"self\" href=\"#%s\" aria-label=\"Link to this chart\">#</a>", id.s);
     html_within(f, "<small>", x->caption, "</small>");
-    if (c->operands != NULL) {
-        fprintf(f, "<details><summary>Command</summary><code>s3analyze plot --chart %s", x->asked);
-        html_within(f, *x->op != '\0' ? " --op " : "", x->op, " --out FILE.pdf ");
-        fprintf(f, "%s</code></details>", c->operands);
-    }
+    html_page_command(f, c, x->asked, x->op, "FILE.pdf");
     fputs("</figcaption>", f);
     bool ok = plot_svg_inline(f, x->picture, x->title, "wide", i == 0, &c->palette, e) &&
               plot_svg_inline(f, x->narrow, x->title, "narrow", false, &c->palette, e);

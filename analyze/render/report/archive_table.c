@@ -217,12 +217,11 @@ static void put_cells_csv(FILE *f, const struct cells *c, struct csv_out_style s
     }
 }
 
-/* Columns with a unit come once more at the end of a line, with the unit in their names. */
-static const char *unit_of(const struct column *c)
+static void put_names(FILE *f, const struct column *c, const char *name)
 {
-    return c->form == COLUMNS_FIGURE ? metrics[c->metric].unit
-           : c->form == COLUMNS_SIZE ? "bytes"
-                                     : "";
+    fputs(name, f);
+    if (c->form == COLUMNS_FIGURE)
+        fprintf(f, ",%s_lo,%s_hi", name, name);
 }
 
 bool archive_table_csv(const void *table, FILE *f, struct err *e)
@@ -235,32 +234,26 @@ bool archive_table_csv(const void *table, FILE *f, struct err *e)
         put_cells_csv(f, t->cells, style);
         return true;
     }
-    for (size_t i = 0; i < n_columns; i++) {
-        const char *name = columns_name(&columns[i]);
+    /* Columns with a unit come once more at the end of a line, with the unit in their names. */
+    for (size_t i = 0; i < 2 * n_columns; i++) {
+        const struct column *c = &columns[i % n_columns];
+        const struct phrase with_unit = columns_unit_name(c);
 
-        fprintf(f, i > 0 ? ",%s" : "%s", name);
-        if (columns[i].form == COLUMNS_FIGURE)
-            fprintf(f, ",%s_lo,%s_hi", name, name);
-    }
-    for (size_t i = 0; i < n_columns; i++)
-        if (*unit_of(&columns[i]) != '\0')
-            fprintf(f, columns[i].metric == RUN_OBJECTS ? ",%.0s%s" : ",%s_%s",
-                    columns_name(&columns[i]), unit_of(&columns[i]));
-    fputc('\n', f);
-    for (size_t k = 0; k < t->n; k++) {
-        for (size_t i = 0; i < n_columns; i++) {
-            struct columns_value v = columns_get(&t->rows[k], &columns[i]);
-
-            if (i > 0)
-                fputc(',', f);
-            put_value(f, &columns[i], &v, style);
+        if (i < n_columns || with_unit.s[0] != '\0') {
+            fputs(i > 0 ? "," : "", f);
+            put_names(f, c, i < n_columns ? columns_name(c) : with_unit.s);
         }
-        for (size_t i = 0; i < n_columns; i++)
-            if (*unit_of(&columns[i]) != '\0') {
-                fputc(',', f);
-                csv_out_real(f, columns_get(&t->rows[k], &columns[i]).number.value);
-            }
-        fputc('\n', f);
     }
+    for (size_t k = 0; k < t->n; k++)
+        for (size_t i = 0; i < 2 * n_columns; i++) {
+            const struct column *c = &columns[i % n_columns];
+            struct columns_value v = columns_get(&t->rows[k], c);
+
+            if (i < n_columns || columns_unit_name(c).s[0] != '\0') {
+                fputc(i > 0 ? ',' : '\n', f);
+                put_value(f, c, &v, style);
+            }
+        }
+    fputc('\n', f);
     return true;
 }

@@ -40,6 +40,17 @@ const struct column columns[] = {
 #define N_KNOWN (sizeof columns / sizeof *columns)
 const size_t n_columns = N_KNOWN - 2;
 
+struct phrase columns_unit_name(const struct column *c)
+{
+    bool is_figure = c->form == COLUMNS_FIGURE;
+
+    return is_figure && c->metric == RUN_OBJECTS ? phrase_format("%s", metrics[c->metric].unit)
+           : is_figure || c->form == COLUMNS_SIZE
+               ? phrase_format("%s_%s", columns_name(c),
+                               is_figure ? metrics[c->metric].unit : "bytes")
+               : (struct phrase){""};
+}
+
 static bool is_named(const struct column *c, const char *name)
 {
     return strcmp(columns_name(c), name) == 0;

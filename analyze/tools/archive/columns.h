@@ -2,6 +2,7 @@
 #ifndef S3_ANALYZE_TOOLS_ARCHIVE_COLUMNS_H
 #define S3_ANALYZE_TOOLS_ARCHIVE_COLUMNS_H
 
+#include "analyze/base/phrase.h"
 #include "analyze/tools/archive/archive.h"
 
 enum columns_form {
@@ -29,6 +30,9 @@ static inline const char *columns_title(const struct column *c)
 {
     return c->title != NULL ? c->title : metrics[c->metric].title;
 }
+
+/* Returns the name with the unit, "p50_ns"; "": the column has none. */
+struct phrase columns_unit_name(const struct column *c);
 
 /* Places of columns. */
 enum { COLUMNS_OP = 2, COLUMNS_SIZE_OF = 3, COLUMNS_LEVEL = 16 };

@@ -484,7 +484,6 @@ bool compare_run(struct compare *c, const struct compare_side *before,
         .before = *before,
         .after = *after,
         .single = before->n == 1 && after->n == 1,
-        .hides_folders = o->hides_folders,
         .run_cv_frac = o->run_cv_frac,
         .n_history = o->n_history,
         .noise = !isnan(o->run_cv_frac) ? STATS_NOISE_CV

@@ -37,7 +37,6 @@ struct compare_options {
     const struct compare_gate *gates; /* n_gates 0: no gate */
     size_t n_gates;
     const struct cli_list *picked; /* "KEY=VALUE": which cells; NULL: all */
-    bool hides_folders;            /* compare_run_name is without folders */
 };
 
 /* Whether operation k of a run is a cell, that is of the benchmark or the only one, and has one of
@@ -238,8 +237,7 @@ struct compare {
     size_t *group;
     bool has_cells;           /* operations are of several groups: the worst comes first */
     size_t n_changes[CELL_N]; /* of what the runs measure */
-    bool hides_folders;
-    struct compare_op *ops; /* present on both sides */
+    struct compare_op *ops;   /* present on both sides */
     size_t n_ops;
     const struct run_op **room; /* of their runs */
     size_t n_family;            /* comparisons that p is adjusted for */
@@ -255,11 +253,11 @@ static inline const struct run *compare_nth_run(const struct compare *c, size_t 
     return i < c->before.n ? &c->before.runs[i] : &c->after.runs[i - c->before.n];
 }
 
-/* Returns the i-th run as warnings and findings name it: its path, or with hides_folders as little
- * of it as tells it apart. */
+/* Returns the i-th run as warnings and findings name it: as little of its path as tells it apart.
+ */
 static inline const char *compare_run_name(const struct compare *c, size_t i)
 {
-    return c->hides_folders ? c->names[i] : compare_nth_run(c, i)->path;
+    return c->names[i];
 }
 
 /* Returns the side of the i-th run. */
