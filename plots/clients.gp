@@ -2,7 +2,7 @@
 call ARG0[1:strlen(ARG0) - strlen("clients.gp")] . "style.gp" ARG1 ARG2 ARG3 ARG4 ARG5 ARG6 ARG7
 @events
 
-stats data index "chart" using (n = int(column("n_clients")), most = column("most"), \
+stats data index "chart" using (n = int(column("n_hosts")), most = column("most"), \
     bin = column("bin_s"), n_bins = column("n_bins"), 0) nooutput
 array name[n + 1]
 stats data index "names" using (name[int(column("index")) + 1] = strcol("name"), 0) nooutput
@@ -22,7 +22,7 @@ do for [c = 0:n - 1:step] {
 t_max = t_min + n_bins * bin
 @time_below
 @time_above
-plot data index "activity" using (column("t_s")):(column("client") - 0.4): \
-    (column("t_s") - bin / 2):(column("t_s") + bin / 2):(column("client") - 0.4): \
-    (column("client") + 0.4):(column("in_flight") > 0 ? heat_rgb(column("in_flight")) : v_back) \
+plot data index "rates" using (column("t_s")):(column("host") - 0.4): \
+    (column("t_s") - bin / 2):(column("t_s") + bin / 2):(column("host") - 0.4): \
+    (column("host") + 0.4):(column("rate") > 0 ? heat_rgb(column("rate")) : v_back) \
     with boxxyerror fillstyle solid noborder linecolor rgb variable notitle, @heat_key

@@ -75,6 +75,19 @@ class CmpTest(CliTest):
 
 
 class Figures(CmpTest):
+    def test_warnings_name_files_without_folders(self):
+        """In all formats: a report is read elsewhere."""
+        sums = []
+        for name in 'get-g4', 'get-errors':
+            (self.tmp / name).mkdir()
+            sums.append(self.tmp / name / f'{name}.sums.zst')
+            self.s3analyze('aggregate', '-q', '-o', sums[-1], capture(name))
+        report = self.s3analyze('cmp', '--json', *sums).json()
+        found = [f['sentence'] for side in ('before', 'after') for r in report[side]['runs'] for f in r['findings']]
+        told = found + [w['message'] for w in report['warnings']]
+        self.assertTrue([t for t in told if t.startswith('get-g4.sums.zst holds sums')], told)
+        self.assertEqual([t for t in told if '/' in t.split(' holds ')[0]], [])
+
     def test_outputs_do_not_meet(self):
         mine = self.tmp / 'run.csv.zst'
         mine.write_bytes(capture('list').read_bytes())

@@ -436,6 +436,21 @@ echo 'warning: Skipping data file with no valid points' >&2; exit $status
             left = page.evaluate("['h1', 'table'].map(s => document.querySelector(s).getBoundingClientRect().left)")
         self.assertEqual(left, [20, 20])
 
+    def test_a_table_of_runs_fits(self):
+        """Its figures are seen on a phone; the other columns are there once they are asked for."""
+        self.s3analyze("table", "-q", "--html", self.tmp / "report.html", *map(capture, ("edge-errors", "mixed-3hosts", "put-g4")))
+        head = "[...document.querySelectorAll('thead th')].filter(x => x.checkVisibility()).map(x => x.innerText)"
+        with Browser() as browser:
+            for width in 1280, 390:
+                page = browser.open(self.tmp / "report.html", width=width)
+                right = page.evaluate("[...document.querySelectorAll('thead th')].find(x => x.innerText == 'p99')"
+                                      ".getBoundingClientRect().right")
+                self.assertLessEqual(right, page.evaluate("document.querySelector('.scroll').getBoundingClientRect().right"))
+                shown = page.evaluate(head)
+                self.assertEqual(shown[:2] + shown[-2:], ["Run", "Op", "p99", "Worst finding"])
+                page.evaluate("document.querySelector('.broad input[type=checkbox]').click()")
+                self.assertLessEqual({"Start, UTC", "Threads", "p90"}, set(page.evaluate(head)) - set(shown))
+
     def look(self, browser, *args):
         *of, command = args
         self.page(*of, command=command)

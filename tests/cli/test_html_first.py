@@ -112,6 +112,32 @@ class First(CliTest):
         self.assertGreater(len(ys), 6)
         self.assertGreater(ys[0], ys[-1] + 20)  # pixels, downwards
 
+    def test_the_key_on_a_phone_has_both_ends_of_a_name(self):
+        """It has a row of its own if the title's row is too short, and a name that is longer loses its middle."""
+        def narrow(page):
+            return re.findall(r"<text [^>]*>([^<]*)</text>", page[page.index('<svg class="timeline narrow"'):])
+        self.assertIn("http://127.0.0.1:9001", narrow(self.page(capture("slow-host"))))
+        renamed = self.s3analyze("cat", capture("slow-host")).out.replace(
+            "http://127.0.0.1", "https://storage-of-the-tenant.production.svc.cluster.example.com")
+        texts = narrow(self.page(self.put("renamed.csv", renamed.encode())))
+        self.assertTrue([t for t in texts if re.fullmatch(r"https://storage-.*\u2026.*:9001", t)], texts)
+
+    def test_lines_of_operations_differ_without_colours(self):
+        page = self.page(capture("mixed-3hosts"))
+        panel = re.search(r"Median latency.*?</g>.*?</g></g>", page, re.S)[0]
+        css = re.findall(r'<path class="(s\d(?: \w+)?)" data-series', panel)
+        self.assertEqual((len(css), len({c.split()[-1] for c in css})), (4, 4), css)
+
+    def test_the_timeline_has_its_command(self):
+        tool("gnuplot")
+        for name, wanted in (("get-errors", {"throughput", "latency", "errors"}), ("mixed-3hosts", {"throughput", "latency"})):
+            page = self.page(capture(name), charts=True)
+            told = re.search(r'<figure id="timeline".*?<code>(s3analyze plot [^<]*)</code>', page, re.S)[1]
+            argv = told.replace("CAPTURE...", str(capture(name))).replace("FOLDER", str(self.tmp / name)).split()
+            r = self.s3analyze("plot", "-q", *argv[2:])
+            self.assertEqual(r.err, "")
+            self.assertEqual({p.name.split("-")[0] for p in (self.tmp / name).glob("*.svg")}, wanted)
+
     def test_dates_after_midnight(self):
         text = self.page(self.made(hang(TO_MIDNIGHT - 30 * SECOND)))
         self.assertIn(">11-22 00:00:00<", text)

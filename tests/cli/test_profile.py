@@ -384,6 +384,18 @@ class Flame(Profile):
         self.assertIn("a: 2s, 100% of all; was 1s: +1s", self.boxes(out))
         self.assertIn("gone: 0, 0% of all; was 1s: -1s", self.boxes(out))
 
+    def test_a_narrow_box_has_the_end_of_a_name(self):
+        """Folders and package go first, as all functions of a package share them; types are no end."""
+        file = self.tmp / "a.pprof"
+        file.write_bytes(Proto({("example.org/store/erasure.Encode[go.shape.int]", "main"): 10**9, ("b", "main"): 9 * 10**9}).bytes)
+        for name in "a.svg", "a.html":
+            self.profile("flame", "--out", self.tmp / name, file)
+            self.assertRegex((self.tmp / name).read_text(), r">Encode\[[^<]*\.\.</text>")
+        with Browser() as browser:
+            opened = browser.open(self.tmp / "a.html", width=800)
+            texts = opened.evaluate("[...document.querySelectorAll('svg.flame text')].map(t => t.textContent)")
+            self.assertTrue([t for t in texts if re.fullmatch(r"Encode\[?.*\.\.|Enc.*\.\.", t)], texts)
+
     def test_zoom_and_search(self):
         """Of 4 s main, a has 3 s, of which its own b has 1 s."""
         file, page = self.tmp / "a.pprof", self.tmp / "a.html"

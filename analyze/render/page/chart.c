@@ -247,11 +247,11 @@ static size_t n_key_rows(const struct chart *c, const struct chart_panel *p)
 static double put_line_key(const struct chart *c, const struct chart_panel *p, size_t k, double x)
 {
     const struct chart_series *s = &p->v[k];
-    double room = c->right - x - LEAST_KEY_PX * (double)(p->n - 1 - k), y = p->top - 6;
+    double y = p->top - 6, text_x = x + KEY_LINE_PX;
+    double room = c->right - text_x - LEAST_KEY_PX * (double)(p->n - 1 - k);
 
     fprintf(c->f, "<path class=\"%s\" d=\"M%.1f %.1fh16\"/>", s->css, x, y - 4);
-    x += KEY_LINE_PX;
-    return x + put_words(c, x, y, s->name, room - KEY_LINE_PX, true) + KEY_GAP_PX;
+    return text_x + put_words(c, text_x, y, s->name, room, true) + KEY_GAP_PX;
 }
 
 /* Writes the legend of bars: beside the title from x on, or below it. */
@@ -395,10 +395,11 @@ void chart_put(struct chart *c, struct chart_panel *p)
     fputs("</g><g class=\"time\">", c->f);
     for (size_t k = 0; !has_bars && k < p->n; k++)
         put_band(c, p, &p->v[k]);
-    for (size_t k = has_bars ? 0 : p->n; k-- > 0;) /* the first one is on top */
-        put_steps(c, p, &p->v[k]);
-    for (size_t k = has_bars ? p->n : 0; k-- > 0;)
-        put_bars(c, p, k);
+    for (size_t k = p->n; k-- > 0;) /* the first one is on top */
+        if (has_bars)
+            put_bars(c, p, k);
+        else
+            put_steps(c, p, &p->v[k]);
     fputs("</g></g>", c->f);
 }
 

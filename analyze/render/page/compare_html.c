@@ -26,9 +26,8 @@ static const struct html_definition definitions[] = {
           "Figures with * are exploratory: their p is raw."},
     {"Verdict",
      "Faster or slower where the 95 % interval leaves zero out; the same where the 90 % interval "
-     "lies within 5 % (p99: "
-     "10 %); inconclusive otherwise, with the smallest change that would be found in 80 % of cases "
-     "(MDE)."},
+     "lies within 5 % (p99: 10 %); inconclusive otherwise, with the smallest change that would be "
+     "found in 80 % of cases (MDE)."},
     {"Run noise",
      "Runs of one configuration differ from each other by more than the noise within one of them. "
      "A single run a side cannot show by how much: without a history the verdict is then never "
@@ -66,23 +65,17 @@ static bool order_of(size_t **order, const struct compare *c, struct err *e)
 
 /* ---- The summary ---- */
 
-/* Writes a sentence with an arrow for each "->", which no line break parts from its values. */
-static void put_arrows(FILE *f, const char *sentence)
-{
-    static const char plain[] = " -> ";
-
-    for (const char *at; (at = strstr(sentence, plain)) != NULL;) {
-        html_textf(f, "%.*s\u00a0\u2192\u00a0", (int)(at - sentence), sentence);
-        sentence = at + sizeof plain - 1;
-    }
-    html_text(f, sentence);
-}
-
+/* Writes the answer with an arrow for each "->", which no line break parts from its values. */
 static void put_sentence(FILE *f, const struct compare *c)
 {
+    static const char plain[] = " -> ";
+    const struct phrase answer = compare_words_answer(c);
+    const char *sentence = answer.s;
+
     fputs("<p class=\"headline\">", f);
-    put_arrows(f, compare_words_answer(c).s);
-    fputs("</p>\n", f);
+    for (const char *at; (at = strstr(sentence, plain)) != NULL; sentence = at + sizeof plain - 1)
+        html_textf(f, "%.*s\u00a0\u2192\u00a0", (int)(at - sentence), sentence);
+    html_within(f, "", sentence, "</p>\n");
 }
 
 /* Writes the answer, whether it can be relied on, what happened in the runs, the figures behind it,

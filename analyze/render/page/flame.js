@@ -56,7 +56,9 @@ for (const svg of document.querySelectorAll('svg.flame')) {
         b.text.setAttribute('y', b.row * ROW + 12);
         b.g.append(b.text);
       }
-      const name = b.name.length > room ? b.name.slice(b.name.lastIndexOf('/') + 1) : b.name;
+      // Without room the folders go, then the package: what differs is at the end.
+      let name = b.name;
+      for (const end of '/.') if (name.length > room) name = name.slice(name.split('[')[0].lastIndexOf(end) + 1);
       b.text.setAttribute('x', from + 3);
       b.text.textContent = name.length > room ? name.slice(0, room - 2) + '..' : name;
     }

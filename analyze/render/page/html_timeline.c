@@ -1,6 +1,7 @@
 #include "analyze/base/phrase.h"
 #include "analyze/render/page/chart.h"
 #include "analyze/render/page/html_internal.h"
+#include "analyze/render/report/headline.h"
 #include "analyze/write/html.h"
 #include "libcommon/units.h"
 
@@ -178,84 +179,76 @@ bool html_timeline_marks(const struct html_course *c, size_t i)
     return is_within(&c->all, &v[i]) && n_before < MAX_MARKS;
 }
 
-/* Sets the row of each number above the panels, so that none covers another; returns the number of
- * rows. */
-static int place_marks(const struct drawing *d, int row[MAX_MARKS])
+/* The mark of a finding: a number above the panels, and a line down from it. */
+struct mark {
+    const struct finding *of;
+    size_t number;
+    double x;
+    int row; /* above the panels */
+};
+
+/* Fills in the marks, of the page's own timeline alone. Sets *n_rows to the number of rows in which
+ * no number covers another. */
+static size_t place_marks(const struct drawing *d, struct mark v[MAX_MARKS], int *n_rows)
 {
     const struct findings *found = &d->of->a->findings;
-    double at[MAX_MARKS];
-    int n = 0, n_rows = 0;
+    size_t n = 0;
 
-    for (size_t i = 0; d->series == 0 && i < found->n && n < MAX_MARKS; i++) {
+    *n_rows = 0;
+    for (size_t i = 0; d->series == 0 && i < found->n; i++) {
         if (!html_timeline_marks(d->of, i))
             continue;
-        at[n] = chart_x(&d->chart, found->v[i].start_ns);
-        row[n] = 0;
-        for (int k = 0; k < n; k++) {
-            if (row[k] == row[n] && fabs(at[k] - at[n]) < MARK_ROW_PX) {
-                row[n]++;
-                k = -1;
+        v[n] = (struct mark){&found->v[i], i + 1, chart_x(&d->chart, found->v[i].start_ns), 0};
+        for (size_t k = 0; k < n; k++)
+            if (v[k].row == v[n].row && fabs(v[k].x - v[n].x) < MARK_ROW_PX) {
+                v[n].row++;
+                k = SIZE_MAX; /* begin anew */
             }
-        }
-        n_rows = row[n] + 1 > n_rows ? row[n] + 1 : n_rows;
+        *n_rows = v[n].row + 1 > *n_rows ? v[n].row + 1 : *n_rows;
         n++;
     }
-    return n_rows;
+    return n;
 }
 
-static void put_line(const struct drawing *d, const struct finding *x, double y, double bottom)
+static const char *problem_css(const struct mark *m)
 {
-    bool is_problem = x->severity == FINDING_PROBLEM;
-
-    fprintf(d->chart.f, "<path class=\"%s\" d=\"M%.1f %.1fV%.1f\"/>",
-            is_problem ? "mark problem" : "mark", chart_x(&d->chart, x->start_ns), y, bottom);
+    return m->of->severity == FINDING_PROBLEM ? " problem" : "";
 }
 
-static void put_number(const struct drawing *d, const struct finding *x, size_t number, double y)
+static double number_y(double top, const struct mark *m)
 {
-    bool is_problem = x->severity == FINDING_PROBLEM;
-    double at = chart_x(&d->chart, x->start_ns);
-
-    fprintf(d->chart.f,
-            "<a href=\"#finding%zu\" id=\"%smark%zu\" aria-label=\"%s %zu\"><circle "
-            "class=\"%s\" cx=\"%.1f\" cy=\"%.1f\" r=\"9\"/><text class=\"number\" x=\"%.1f\" "
-            "y=\"%.1f\">%zu</text></a>",
-            number, d->prefix, number, is_problem ? "Problem" : "Notice", number,
-            is_problem ? "dot problem" : "dot", at, y, at, y + 4, number);
-}
-
-static double number_y(double top, int row)
-{
-    return top - 10 - row * MARK_ROW_PX;
+    return top - 10 - m->row * MARK_ROW_PX;
 }
 
 /* Shades the spans of findings, and draws the lines down from the numbers. They are drawn first, so
  * that they pass below the numbers. */
-static void put_lines(const struct drawing *d, const int row[MAX_MARKS], double top, double bottom)
+static void put_lines(const struct drawing *d, const struct mark *v, size_t n, double top,
+                      double bottom)
 {
-    const struct findings *found = &d->of->a->findings;
-    int n = 0;
-
     for (int problems = 0; problems < 2; problems++) /* problems cover notices */
-        for (size_t i = 0; i < found->n; i++)
-            if (html_timeline_marks(d->of, i) && found->v[i].has_end &&
-                (found->v[i].severity == FINDING_PROBLEM) == (problems == 1))
-                chart_shade(&d->chart, found->v[i].start_ns, found->v[i].end_ns, top, bottom,
+        for (size_t i = 0; i < n; i++)
+            if (v[i].of->has_end && (v[i].of->severity == FINDING_PROBLEM) == (problems == 1))
+                chart_shade(&d->chart, v[i].of->start_ns, v[i].of->end_ns, top, bottom,
                             problems ? "event" : "noticed");
-    for (size_t i = 0; i < found->n; i++)
-        if (html_timeline_marks(d->of, i))
-            put_line(d, &found->v[i], number_y(top, row[n++]), bottom);
+    for (size_t i = 0; i < n; i++)
+        fprintf(d->chart.f, "<path class=\"mark%s\" d=\"M%.1f %.1fV%.1f\"/>", problem_css(&v[i]),
+                v[i].x, number_y(top, &v[i]), bottom);
 }
 
 /* Draws numbers above the panels, one for each finding that has a time. */
-static void put_numbers(const struct drawing *d, const int row[MAX_MARKS], double top)
+static void put_numbers(const struct drawing *d, const struct mark *v, size_t n, double top)
 {
-    const struct findings *found = &d->of->a->findings;
-    int n = 0;
+    for (size_t i = 0; i < n; i++) {
+        double y = number_y(top, &v[i]);
 
-    for (size_t i = 0; i < found->n; i++)
-        if (html_timeline_marks(d->of, i))
-            put_number(d, &found->v[i], i + 1, number_y(top, row[n++]));
+        fprintf(
+            d->chart.f,
+            "<a href=\"#finding%zu\" id=\"%smark%zu\" aria-label=\"%s %zu\"><circle "
+            "class=\"dot%s\" cx=\"%.1f\" cy=\"%.1f\" r=\"9\"/><text class=\"number\" x=\"%.1f\" "
+            "y=\"%.1f\">%zu</text></a>",
+            v[i].number, d->prefix, v[i].number, headline_severity(v[i].of), v[i].number,
+            problem_css(&v[i]), v[i].x, y, v[i].x, y + 4, v[i].number);
+    }
 }
 
 /* ---- The figure ---- */
@@ -263,10 +256,11 @@ static void put_numbers(const struct drawing *d, const int row[MAX_MARKS], doubl
 static void draw(struct drawing *d)
 {
     struct chart *c = &d->chart;
-    int row[MAX_MARKS];
+    struct mark marks[MAX_MARKS];
     struct chart_panel panels[MAX_PANELS];
-    size_t n = choose_panels(d, panels);
-    double top = place_marks(d, row) * MARK_ROW_PX;
+    int n_rows;
+    size_t n = choose_panels(d, panels), n_marks = place_marks(d, marks, &n_rows);
+    double top = n_rows * MARK_ROW_PX;
     double height = top + chart_height(c, panels, n) + CHART_AXIS_PX;
     double bottom = height - CHART_AXIS_PX - CHART_GAP_PX;
 
@@ -277,11 +271,9 @@ static void draw(struct drawing *d)
             d->css, c->width, height, c->left, c->right, top, bottom);
     fputs("<g class=\"time\">", c->f);
     put_range(d, top + CHART_TITLE_PX, bottom);
-    if (d->series == 0)
-        put_lines(d, row, top, bottom);
+    put_lines(d, marks, n_marks, top, bottom);
     fputs("</g>", c->f);
-    if (d->series == 0)
-        put_numbers(d, row, top);
+    put_numbers(d, marks, n_marks, top);
     c->y = top;
     for (size_t i = 0; i < n; i++)
         chart_put(c, &panels[i]);
@@ -328,7 +320,7 @@ static void put_caption(FILE *f, const struct drawing *d)
             : "",
         t->n_messages > 0 ? ",errors" : "", plot_timeline_is_steady(t) ? "" : ",in-flight");
     if (charts.s[0] != '\0')
-        html_page_command(f, c->charts, charts.s + 1, op, "FOLDER");
+        html_page_command(f, c->charts, charts.s + 1, op);
     fputs("</figcaption>", f);
 }
 

@@ -86,14 +86,14 @@ static struct chart_id {
 }
 
 /* Writes the i-th chart, both wide and narrow; the style sheet shows one of them. */
-void html_page_command(FILE *f, const struct html_charts *c, const char *charts, const char *op,
-                       const char *out)
+void html_page_command(FILE *f, const struct html_charts *c, const char *charts, const char *op)
 {
     if (c->operands == NULL)
         return;
     fprintf(f, "<details><summary>Command</summary><code>s3analyze plot --chart %s", charts);
     html_within(f, *op != '\0' ? " --op " : "", op, " --out ");
-    fprintf(f, "%s %s</code></details>", out, c->operands);
+    fprintf(f, "%s %s</code></details>", strchr(charts, ',') != NULL ? "FOLDER" : "FILE.pdf",
+            c->operands);
 }
 
 static bool put_chart(FILE *f, const struct html_charts *c, const char *section, int series,
@@ -103,14 +103,13 @@ static bool put_chart(FILE *f, const struct html_charts *c, const char *section,
     const struct chart_id id = chart_id(c, section, i);
 
     fprintf(f, "<figure id=\"%s\" data-series=\"%d\"", id.s, series);
-    if (x->readings != NULL) {
+    if (x->readings != NULL)
         html_within(f, " data-readings=\"", x->readings, "\"");
-    }
     fputs("><figcaption>", f);
     html_text(f, x->title);
     fprintf(f, " <a class=\"self\" href=\"#%s\" aria-label=\"Link to this chart\">#</a>", id.s);
     html_within(f, "<small>", x->caption, "</small>");
-    html_page_command(f, c, x->asked, x->op, "FILE.pdf");
+    html_page_command(f, c, x->asked, x->op);
     fputs("</figcaption>", f);
     bool ok = plot_svg_inline(f, x->picture, x->title, "wide", i == 0, &c->palette, e) &&
               plot_svg_inline(f, x->narrow, x->title, "narrow", false, &c->palette, e);

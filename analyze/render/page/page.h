@@ -50,10 +50,9 @@ void html_page_contents_end(FILE *f);
  * False: *e says why. */
 bool html_page_charts(FILE *f, const struct html_charts *c, const char *section, int series,
                       const char *op, struct err *e);
-/* Writes the command that draws charts (names, with commas) of an operation ("": of all) to `out`,
- * folded away. */
-void html_page_command(FILE *f, const struct html_charts *c, const char *charts, const char *op,
-                       const char *out);
+/* Writes the command that draws charts (names, with commas) of an operation ("": of all), folded.
+ */
+void html_page_command(FILE *f, const struct html_charts *c, const char *charts, const char *op);
 /* Whether an operation has a chart of that name. */
 bool html_page_has_chart(const struct html_charts *c, const char *chart, const char *op);
 /* Writes a sheet and empties it. False: out of memory. */

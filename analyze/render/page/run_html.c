@@ -30,7 +30,7 @@ static const struct html_definition definitions[] = {
     {"Fastest, median, slowest segment",
      "Segments sorted by bytes, or by objects where there are no bytes; of n, number round(n p), "
      "counted from 0 and at most n - 1; p is 1, 0.5, 0."},
-    {"Duration, 50%, 90%, 99%",
+    {"Duration, p50, p90, p99",
      "Of the successful requests that lie in the active range, sorted by time: of n, number "
      "round(n p), counted from 0 and at most n - 1. Service time in a closed loop: a request that "
      "had to wait for its turn is not seen waiting."},

@@ -1,19 +1,44 @@
 #include "analyze/render/plot/charts_internal.h"
 
+double charts_zero_unix(const struct plot_data *p)
+{
+    return p != NULL ? (double)p->a->run_start_ns / 1e9 : 0;
+}
+
 double charts_t_min(const struct plot_data *p)
 {
-    return plot_data_t_s(p, p->course.start_ns);
+    return p != NULL ? plot_data_t_s(p, p->course.start_ns) : 0;
 }
 
 double charts_t_max(const struct plot_data *p)
 {
-    int64_t least_ns = p->course.start_ns + PLOT_DATA_MIN_SPAN_NS;
-    return plot_data_t_s(p, p->course.end_ns > least_ns ? p->course.end_ns : least_ns);
+    return p != NULL ? plot_data_t_s(p, int64_max(p->course.start_ns + PLOT_DATA_MIN_SPAN_NS,
+                                                  p->course.end_ns))
+                     : 1;
 }
 
 double charts_bin_middle_s(const struct plot_data *p, const struct slice_grid *b, size_t k)
 {
     return plot_data_t_s(p, b->start_ns) + ((double)k + .5) * (double)b->length_ns / 1e9;
+}
+
+uint32_t charts_extent(const uint32_t *count, size_t n, size_t step, size_t *least,
+                       size_t *greatest)
+{
+    uint32_t most = 0;
+
+    *least = PLOT_DATA_N_LOG;
+    *greatest = 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t bucket = i / step % PLOT_DATA_N_LOG;
+
+        most = count[i] > most ? count[i] : most;
+        *least = count[i] > 0 && bucket < *least ? bucket : *least;
+        *greatest = count[i] > 0 && bucket > *greatest ? bucket : *greatest;
+    }
+    *least -= *least > 0;
+    *greatest += *greatest + 1 < PLOT_DATA_N_LOG;
+    return most;
 }
 
 int64_t charts_put_shades(FILE *f, const struct plot_data *p)

@@ -60,16 +60,20 @@ extern const struct plot_kind plot_kind_throughput, plot_kind_hosts, plot_kind_l
     plot_kind_cdf, plot_kind_latency_size, plot_kind_sizes, plot_kind_in_flight, plot_kind_clients,
     plot_kind_autoterm, plot_kind_groups, plot_kind_response;
 
-/* The first columns of each block "chart", and the values of those after the title: the start of
- * the run in seconds since 1970, and the ends of the axis in seconds into the run. */
-#define CHARTS_COLUMNS      "title zero_unix t_min t_max"
-#define CHARTS_ZERO_UNIX(p) ((double)(p)->a->run_start_ns / 1e9)
-#define CHARTS_TIMES(p)     CHARTS_ZERO_UNIX(p), charts_t_min(p), charts_t_max(p)
+/* The start of the run in seconds since 1970, and the ends of the axis of time in seconds into the
+ * run; 0, 0 and 1 if there is none (p NULL). */
+double charts_zero_unix(const struct plot_data *p);
 double charts_t_min(const struct plot_data *p);
 double charts_t_max(const struct plot_data *p);
 
 /* Returns the middle of bin k, in seconds into the run. */
 double charts_bin_middle_s(const struct plot_data *p, const struct slice_grid *b, size_t k);
+
+/* Finds the least and the greatest bucket of a heat map with a request, and widens *least to
+ * *greatest by one each way: of a single row gnuplot draws no picture. The bucket of count[i] is
+ * i / `step` modulo PLOT_DATA_N_LOG. Returns the greatest count. */
+uint32_t charts_extent(const uint32_t *count, size_t n, size_t step, size_t *least,
+                       size_t *greatest);
 
 /* Writes the block "events", and the block "shades": the time outside the active range, and the
  * warm-up within. Returns the number of rows of "shades". */
@@ -93,6 +97,13 @@ void plot_out_block(FILE *f, const char *name, const char *columns);
  * time in ns (int64_t), n a number's text (csv_out_number), s a text. Text from captures is made
  * safe: no tabs, no quotes, no control characters, and cut to a short length. */
 void plot_out_row(FILE *f, const char *kinds, ...);
+
+/* Writes the block "chart": the title, the start of the run in seconds since 1970, the ends of the
+ * axis of time (p NULL: there is none), then `columns` with values of these `kinds`. */
+#define PLOT_OUT_CHART(f, p, title, columns, kinds, ...)                                           \
+    (plot_out_block(f, "chart", "title zero_unix t_min t_max " columns),                           \
+     plot_out_row(f, "srrr" kinds, title, charts_zero_unix(p), charts_t_min(p), charts_t_max(p),   \
+                  __VA_ARGS__))
 
 /* Writes rows (ms, percent) of the cumulative distribution of n > 0 values, the greatest max_ns,
  * from HIST_N_INDEXES counters (by hist_index). Writes a point where the distribution has risen by
@@ -119,6 +130,9 @@ void plot_names_rest(const struct plot_names *names, const char *name, char *out
 
 /* Returns the folder of the scripts, which the caller frees. NULL: *e says what is missing. */
 char *plot_scripts(struct err *e);
+
+/* Returns the bytes of a file, with a NUL after them, which the caller frees. NULL: *e says why. */
+char *plot_read_file(const char *path, size_t *n, struct err *e);
 
 /* Copies the picture at `from` to `path`, gives it its title and the size at which it is shown: in
  * pixels, or `inches` wide if that is not 0. */

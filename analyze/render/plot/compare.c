@@ -1,6 +1,7 @@
 #include "analyze/render/plot/compare.h"
 #include "analyze/render/plot/charts_internal.h"
 
+#include "analyze/base/phrase.h"
 #include "analyze/tools/compare/words.h"
 #include "libcommon/hist.h"
 #include "libcommon/mem.h"
@@ -177,12 +178,9 @@ static bool write_cdf(FILE *f, const void *ctx, const char *title)
     if (!put_cdfs(f, &x->op->runs[0], "before_runs", "all_before", &before) ||
         !put_cdfs(f, &x->op->runs[1], "after_runs", "all_after", &after))
         return false;
-    plot_out_block(f, "chart",
-                   "title zero_unix t_min t_max before after n_before n_after requests_before "
-                   "requests_after");
-    plot_out_row(f, "srrrssiiii", title, 0.0, 0.0, 1.0, x->c->before.name, x->c->after.name,
-                 (int64_t)x->op->runs[0].n, (int64_t)x->op->runs[1].n, (int64_t)before,
-                 (int64_t)after);
+    PLOT_OUT_CHART(f, NULL, title, "before after n_before n_after requests_before requests_after",
+                   "ssiiii", x->c->before.name, x->c->after.name, (int64_t)x->op->runs[0].n,
+                   (int64_t)x->op->runs[1].n, (int64_t)before, (int64_t)after);
     return true;
 }
 
@@ -287,11 +285,19 @@ static bool compare_quantile(const struct op_chart *x, unsigned permille, struct
     return ok;
 }
 
+/* Writes the block "chart" of charts with a row or a place for each of n changes, in percent. */
+static void put_forest(FILE *f, const struct compare *c, const char *title, size_t n, double least,
+                       double most)
+{
+    PLOT_OUT_CHART(f, NULL, title, "n least most before after", "irrss", (int64_t)n, least, most,
+                   c->before.name, c->after.name);
+}
+
 static bool write_shift(FILE *f, const void *ctx, const char *title)
 {
     const struct op_chart *x = ctx;
     double least = -1, most = 1;
-    int64_t n = 0;
+    size_t n = 0;
 
     plot_out_block(f, "shift", "nines pct change_pct lo_pct hi_pct");
     for (size_t i = 0; i < N_SHIFTS; i++) {
@@ -307,9 +313,7 @@ static bool write_shift(FILE *f, const void *ctx, const char *title)
         plot_out_row(f, "rrrrr", -log10(1 - p), 100 * p, v[0], v[1], v[2]);
         n++;
     }
-    plot_out_block(f, "chart", "title zero_unix t_min t_max n least most before after");
-    plot_out_row(f, "srrrirrss", title, 0.0, 0.0, 1.0, n, least, most, x->c->before.name,
-                 x->c->after.name);
+    put_forest(f, x->c, title, n, least, most);
     return true;
 }
 
@@ -333,55 +337,49 @@ static bool has_runs(const struct compare *c, const struct compare_op *op,
 typedef bool row_filter(const struct compare *c, const struct compare_op *op,
                         const struct compare_metric *m);
 
-/* Counts these rows, at most MAX_ROWS. */
-static size_t count_rows(const struct compare *c, row_filter *is_shown)
+struct forest_row {
+    const char *op;
+    const struct compare_metric *m;
+};
+
+/* Fills in these rows; returns their number. */
+static size_t rows_of(const struct compare *c, row_filter *is_shown, struct forest_row v[MAX_ROWS])
 {
     size_t n = 0;
 
     for (size_t k = 0; k < c->n_ops; k++)
-        for (size_t i = 0; i < c->ops[k].n_metrics; i++)
-            n += is_shown(c, &c->ops[k], &c->ops[k].metrics[i]);
-    return n < MAX_ROWS ? n : MAX_ROWS;
+        for (size_t i = 0; i < c->ops[k].n_metrics && n < MAX_ROWS; i++)
+            if (is_shown(c, &c->ops[k], &c->ops[k].metrics[i]))
+                v[n++] = (struct forest_row){c->ops[k].name, &c->ops[k].metrics[i]};
+    return n;
 }
 
 /* Writes each run's value as a change from the median run before. */
 static bool write_runs(FILE *f, const void *ctx, const char *title)
 {
     const struct compare *c = ctx;
-    size_t n = count_rows(c, has_runs);
+    struct forest_row row[MAX_ROWS];
+    size_t n = rows_of(c, has_runs, row);
     double least = -1, most = 1;
-    char name[160];
 
-    for (int names = 0; names < 2; names++) {
-        size_t index = 0;
-        plot_out_block(f, names ? "names" : "dots",
-                       names ? "index name" : "index side is_median pct");
-        for (size_t k = 0; k < c->n_ops; k++)
-            for (size_t i = 0; i < c->ops[k].n_metrics && index < n; i++) {
-                const struct compare_metric *m = &c->ops[k].metrics[i];
-                if (!has_runs(c, &c->ops[k], m))
-                    continue;
-                snprintf(name, sizeof name, "%.60s %s", c->ops[k].name, metrics[m->metric].title);
-                if (names)
-                    plot_out_row(f, "is", (int64_t)index, name);
-                for (int side = 0; !names && side < 2; side++) {
-                    const struct compare_values *v = side == 0 ? &m->before : &m->after;
-                    for (size_t j = 0; j <= v->n; j++) {
-                        double value = j < v->n ? v->v[j] : v->center;
-                        double pct = 100 * (value / m->before.center - 1);
+    plot_out_block(f, "dots", "index side is_median pct");
+    for (size_t i = 0; i < n; i++)
+        for (int side = 0; side < 2; side++) {
+            const struct compare_values *before = &row[i].m->before,
+                                        *v = side == 0 ? before : &row[i].m->after;
+            for (size_t j = 0; j <= v->n; j++) {
+                double pct = 100 * ((j < v->n ? v->v[j] : v->center) / before->center - 1);
 
-                        least = fmin(least, pct);
-                        most = fmax(most, pct);
-                        plot_out_row(f, "iiir", (int64_t)index, (int64_t)side, (int64_t)(j == v->n),
-                                     pct);
-                    }
-                }
-                index++;
+                least = fmin(least, pct);
+                most = fmax(most, pct);
+                plot_out_row(f, "iiir", (int64_t)i, (int64_t)side, (int64_t)(j == v->n), pct);
             }
-    }
-    plot_out_block(f, "chart", "title zero_unix t_min t_max n least most before after");
-    plot_out_row(f, "srrrirrss", title, 0.0, 0.0, 1.0, (int64_t)n, least, most, c->before.name,
-                 c->after.name);
+        }
+    plot_out_block(f, "names", "index name");
+    for (size_t i = 0; i < n; i++)
+        plot_out_row(f, "is", (int64_t)i,
+                     phrase_format("%.60s %s", row[i].op, metrics[row[i].m->metric].title).s);
+    put_forest(f, c, title, n, least, most);
     return true;
 }
 
@@ -415,32 +413,26 @@ static int64_t direction(const struct compare_metric *m)
 static bool write_change(FILE *f, const void *ctx, const char *title)
 {
     const struct compare *c = ctx;
-    size_t n = count_rows(c, is_drawn), index = 0;
+    struct forest_row row[MAX_ROWS];
+    size_t n = rows_of(c, is_drawn, row);
     double least = -1, most = 1;
-    char name[160];
 
     plot_out_block(f, "rows",
                    "index change_pct lo_pct hi_pct same_lo_pct same_hi_pct direction name change");
-    for (size_t k = 0; k < c->n_ops; k++) {
-        for (size_t i = 0; i < c->ops[k].n_metrics && index < n; i++) {
-            const struct compare_metric *m = &c->ops[k].metrics[i];
-            if (!is_drawn(c, &c->ops[k], m))
-                continue;
-            struct compare_words_row words = compare_words_row(m);
-            const double v[] = {pct_of(compare_theta(m)), pct_of(m->cmp.lo), pct_of(m->cmp.hi),
-                                -100 * m->delta, 100 * m->delta};
-            for (size_t j = 0; j < 5; j++) {
-                least = v[j] < least ? v[j] : least;
-                most = v[j] > most ? v[j] : most;
-            }
-            snprintf(name, sizeof name, "%.60s %s", c->ops[k].name, words.metric);
-            plot_out_row(f, "irrrrriss", (int64_t)index++, v[0], v[1], v[2], v[3], v[4],
-                         direction(m), name, words.change);
+    for (size_t i = 0; i < n; i++) {
+        const struct compare_metric *m = row[i].m;
+        struct compare_words_row words = compare_words_row(m);
+        const double v[] = {pct_of(compare_theta(m)), pct_of(m->cmp.lo), pct_of(m->cmp.hi),
+                            -100 * m->delta, 100 * m->delta};
+
+        for (size_t j = 0; j < 5; j++) {
+            least = v[j] < least ? v[j] : least;
+            most = v[j] > most ? v[j] : most;
         }
+        plot_out_row(f, "irrrrriss", (int64_t)i, v[0], v[1], v[2], v[3], v[4], direction(m),
+                     phrase_format("%.60s %s", row[i].op, words.metric).s, words.change);
     }
-    plot_out_block(f, "chart", "title zero_unix t_min t_max n least most before after");
-    plot_out_row(f, "srrrirrss", title, 0.0, 0.0, 1.0, (int64_t)n, least, most, c->before.name,
-                 c->after.name);
+    put_forest(f, c, title, n, least, most);
     return true;
 }
 
@@ -481,8 +473,7 @@ static const struct compare_kind kinds[] = {
      .is_shown = is_drawn},
     {{"compare-throughput", "throughput over time",
       "Both sides from their start on: the median of the runs, and a band from their lower to "
-      "their "
-      "upper quartile. Of fewer than four runs each is a thin line.",
+      "their upper quartile. Of fewer than four runs each is a thin line.",
       .write = write_throughput},
      .has_data = has_traces},
     {{"compare-spectrum", "latency percentiles",
@@ -531,12 +522,13 @@ bool plot_add_compare(struct plot_set *s, const struct compare *c, const struct 
                       const struct plot_options *o, struct err *e)
 {
     size_t first = 0, end = c->n_ops;
+    struct forest_row row[MAX_ROWS];
     bool ok = true;
 
     for (size_t i = 0; ok && i < N_KINDS; i++) {
         struct plot_chart chart = kinds[i].chart;
         size_t n = kinds[i].is_shown != NULL && plot_wants(o, chart.name)
-                       ? count_rows(c, kinds[i].is_shown)
+                       ? rows_of(c, kinds[i].is_shown, row)
                        : 0;
 
         chart.height = height_of(o, n);

@@ -65,16 +65,10 @@ static const struct table *table_of(const struct plot_data *p, size_t i)
 /* Returns the length of the segments; without any, about a fiftieth of the time. */
 static int64_t series_length_ns(const struct plot_data *p)
 {
-    int64_t wanted_ns = (p->course.end_ns - p->course.start_ns) / 50, power_ns = 1;
-    if (p->segments->present)
-        return p->segments->duration_ns;
-    if (p->a->options.segment_ns > 0)
-        return p->a->options.segment_ns;
-    while (power_ns * 10 <= wanted_ns)
-        power_ns *= 10;
-    return wanted_ns >= 5 * power_ns   ? 5 * power_ns
-           : wanted_ns >= 2 * power_ns ? 2 * power_ns
-                                       : power_ns;
+    return p->segments->present ? p->segments->duration_ns
+           : p->a->options.segment_ns > 0
+               ? p->a->options.segment_ns
+               : plot_timeline_round_ns((p->course.end_ns - p->course.start_ns) / 50);
 }
 
 static bool has_requests(const struct plot_data *p)

@@ -185,19 +185,14 @@ static bool add_density(const char *path, struct err *e)
     static const unsigned char density[] = {0,    0,    0, 9,    'p',  'H',  'Y',
                                             's',  0,    0, 0x2E, 0x23, 0,    0,
                                             0x2E, 0x23, 1, 0x78, 0xA5, 0x3F, 0x76};
-    char *text = NULL;
-    size_t n = 0, n_read;
-    char part[4096];
-    FILE *in = fopen(path, "r+"), *copy = open_memstream(&text, &n);
-    bool ok = in != NULL && copy != NULL;
+    size_t n;
+    char *text = plot_read_file(path, &n, e);
+    FILE *f = text != NULL ? fopen(path, "r+") : NULL;
+    bool ok = f != NULL && n > PNG_HEADER && fseek(f, PNG_HEADER, SEEK_SET) == 0 &&
+              fwrite(density, 1, sizeof density, f) == sizeof density &&
+              fwrite(text + PNG_HEADER, 1, n - PNG_HEADER, f) == n - PNG_HEADER;
 
-    while (ok && (n_read = fread(part, 1, sizeof part, in)) > 0)
-        fwrite(part, 1, n_read, copy);
-    ok = copy != NULL && fclose(copy) == 0 && ok && n > PNG_HEADER &&
-         fseek(in, PNG_HEADER, SEEK_SET) == 0 &&
-         fwrite(density, 1, sizeof density, in) == sizeof density &&
-         fwrite(text + PNG_HEADER, 1, n - PNG_HEADER, in) == n - PNG_HEADER;
-    ok = in != NULL && fclose(in) == 0 && ok;
+    ok = f != NULL && fclose(f) == 0 && ok;
     free(text);
     return ok || err_errno(e, errno, "cannot write %s", path);
 }

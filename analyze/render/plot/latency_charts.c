@@ -202,12 +202,11 @@ static bool write_spectrum(FILE *f, const struct plot_data *p, const char *title
         plot_out_row(f, "rrs", pct < 100 ? nines : log10((double)s->n), (double)s->mark_ns[i] / 1e6,
                      mark_label(s, i).s);
     }
-    plot_out_block(f, "chart", CHARTS_COLUMNS " n n_ttfb n_service n_band time");
     uint64_t from = 0, to = 0;
     double deff = deff_at(shown_latency(p), .301);
     stats_binomial_ranks((uint64_t)((double)s->n / deff), .5, .95, &from, &to);
-    plot_out_row(f, "srrriiiis", title, 0.0, 0.0, 1.0, n, n_ttfb, n_service,
-                 (int64_t)(from >= 1 && to <= (uint64_t)((double)s->n / deff)), time_name(p));
+    PLOT_OUT_CHART(f, NULL, title, "n n_ttfb n_service n_band time", "iiiis", n, n_ttfb, n_service,
+                   (int64_t)(from >= 1 && to <= (uint64_t)((double)s->n / deff)), time_name(p));
     return true;
 }
 
@@ -215,8 +214,7 @@ const struct plot_kind plot_kind_spectrum = {
     "spectrum",
     "latency percentiles",
     "How long a share of the requests took at most. Each step to the right adds a nine: 90 %, 99 "
-    "%, "
-    "99.9 %. The band is the 95 % CI. Beside it is the time to first byte. Of an open loop the "
+    "%, 99.9 %. The band is the 95 % CI. Beside it is the time to first byte. Of an open loop the "
     "response time comes first, which counts from when a request was due.",
     .has_data = has_spectrum,
     .write = write_spectrum,
@@ -311,10 +309,9 @@ static bool write_host_latency(FILE *f, const struct plot_data *p, const char *t
     qsort(v, n, sizeof *v, slowest_first);
     struct plot_names names = plot_names_of(name_of, v, n);
     put_hosts(f, p, v, n, &names);
-    plot_out_block(f, "chart", CHARTS_COLUMNS " n is_ttfb shared");
-    plot_out_row(f, "srrriis", title, 0.0, 0.0, 1.0,
-                 (int64_t)(n <= MAX_HOSTS + 1 ? n : MAX_HOSTS + 1), (int64_t)!q->single_size,
-                 names.shared);
+    PLOT_OUT_CHART(f, NULL, title, "n is_ttfb shared", "iis",
+                   (int64_t)(n <= MAX_HOSTS + 1 ? n : MAX_HOSTS + 1), (int64_t)!q->single_size,
+                   names.shared);
     free(v);
     return true;
 }
@@ -364,9 +361,8 @@ static bool write_latency(FILE *f, const struct plot_data *p, const char *title)
                      p50_ns / 1e6, p90_ns / 1e6, p99_ns / 1e6, max_ns / 1e6);
     }
     int64_t n_shades = charts_put_shades(f, p);
-    plot_out_block(f, "chart", CHARTS_COLUMNS " n_shades lo_ms hi_ms segment_s time");
-    plot_out_row(f, "srrrirrrs", title, CHARTS_TIMES(p), n_shades, lo / 1e6, hi / 1e6,
-                 (double)p->course.rows[0].duration_ns / 1e9, time_name(p));
+    PLOT_OUT_CHART(f, p, title, "n_shades lo_ms hi_ms segment_s time", "irrrs", n_shades, lo / 1e6,
+                   hi / 1e6, (double)p->course.rows[0].duration_ns / 1e9, time_name(p));
     return true;
 }
 
@@ -382,22 +378,10 @@ const struct plot_kind plot_kind_latency = {
 static bool write_latency_heat(FILE *f, const struct plot_data *p, const char *title)
 {
     struct csv_out_number t_s[PLOT_DATA_MAX_HEAT_BINS];
-    size_t first = PLOT_DATA_N_LOG, last = 0;
-    uint32_t most = 0;
+    size_t first, last;
+    uint32_t most =
+        charts_extent(p->heat.count, p->heat.bins.n * PLOT_DATA_N_LOG, 1, &first, &last);
 
-    for (size_t k = 0; k < p->heat.bins.n; k++) {
-        for (size_t b = 0; b < PLOT_DATA_N_LOG; b++) {
-            uint32_t n = p->heat.count[k * PLOT_DATA_N_LOG + b];
-            most = n > most ? n : most;
-            if (n > 0) {
-                first = b < first ? b : first;
-                last = b > last ? b : last;
-            }
-        }
-    }
-    /* Add a margin, so that there are two rows at least: gnuplot draws no picture of one. */
-    first -= first > 0;
-    last += last + 1 < PLOT_DATA_N_LOG;
     plot_out_block(f, "heat", "t_s bucket from_ms requests");
     for (size_t k = 0; k < p->heat.bins.n; k++)
         t_s[k] = csv_out_number(charts_bin_middle_s(p, &p->heat.bins, k));
@@ -408,10 +392,9 @@ static bool write_latency_heat(FILE *f, const struct plot_data *p, const char *t
                          (int64_t)p->heat.count[k * PLOT_DATA_N_LOG + b]);
     }
     plot_events_put(f, p);
-    plot_out_block(f, "chart", CHARTS_COLUMNS " first last most bin_s n_bins time");
-    plot_out_row(f, "srrriirris", title, CHARTS_TIMES(p), (int64_t)first, (int64_t)last,
-                 (double)most, (double)p->heat.bins.length_ns / 1e9, (int64_t)p->heat.bins.n,
-                 time_name(p));
+    PLOT_OUT_CHART(f, p, title, "first last most bin_s n_bins time", "iirris", (int64_t)first,
+                   (int64_t)last, (double)most, (double)p->heat.bins.length_ns / 1e9,
+                   (int64_t)p->heat.bins.n, time_name(p));
     return true;
 }
 
@@ -453,9 +436,8 @@ static bool write_cdf(FILE *f, const struct plot_data *p, const char *title)
     plot_out_block(f, "marks", "is_ttfb ms pct label");
     put_cdf_marks(f, &p->durations, 0);
     put_cdf_marks(f, &p->ttfb, 1);
-    plot_out_block(f, "chart", CHARTS_COLUMNS " n n_ttfb time");
-    plot_out_row(f, "srrriis", title, CHARTS_TIMES(p), (int64_t)p->durations.n, (int64_t)p->ttfb.n,
-                 time_name(p));
+    PLOT_OUT_CHART(f, p, title, "n n_ttfb time", "iis", (int64_t)p->durations.n, (int64_t)p->ttfb.n,
+                   time_name(p));
     return true;
 }
 
@@ -494,9 +476,7 @@ static bool write_groups(FILE *f, const struct plot_data *p, const char *title)
                      g->p50_ms, has_p90 ? g->p90_ms : NAN, has_p99 ? g->p99_ms : NAN, g->max_ms,
                      of->clients[g->client]);
     }
-    plot_out_block(f, "chart", CHARTS_COLUMNS " n_p90 n_p99");
-    plot_out_row(f, "srrrii", title, CHARTS_ZERO_UNIX(p), plot_data_t_s(p, p->operation->start_ns),
-                 end_s, n_p90, n_p99);
+    PLOT_OUT_CHART(f, p, title, "n_p90 n_p99", "ii", n_p90, n_p99);
     return true;
 }
 

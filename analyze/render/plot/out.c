@@ -36,16 +36,18 @@ static void put_real(FILE *f, double x)
         fputs("NaN", f);
 }
 
-static void put_text(FILE *f, const char *s)
+static void put_text(FILE *f, const char *s, bool is_first)
 {
+    /* A line that begins with it would be a comment. */
+    const char *quote = is_first && *s == '#' ? "\"" : "";
     size_t n_put = 0;
-    if (*s == '\0')
-        fputc(' ', f);
+
+    fputs(*s == '\0' ? " " : quote, f);
     while (*s != '\0') {
         size_t n = utf8_length(s);
         if (n_put++ == MAX_TEXT) {
             fputs("\xE2\x80\xA6", f);
-            return;
+            break;
         }
         if (n == 0) {
             fputs("\xEF\xBF\xBD", f);
@@ -61,6 +63,7 @@ static void put_text(FILE *f, const char *s)
         }
         s += n;
     }
+    fputs(quote, f);
 }
 
 void plot_out_row(FILE *f, const char *kinds, ...)
@@ -83,17 +86,8 @@ void plot_out_row(FILE *f, const char *kinds, ...)
         case 't':
             fputs(rfc3339_format(va_arg(args, int64_t)).s, f);
             break;
-        default: {
-            const char *text = va_arg(args, const char *);
-            /* A line that begins with it would be a comment. */
-            bool quote = k == kinds && *text == '#';
-            if (quote)
-                fputc('"', f);
-            put_text(f, text);
-            if (quote)
-                fputc('"', f);
-            break;
-        }
+        default:
+            put_text(f, va_arg(args, const char *), k == kinds);
         }
     }
     va_end(args);

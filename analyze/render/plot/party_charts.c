@@ -51,16 +51,19 @@ static bool is_whole_bin(const struct plot_data *p, size_t k)
                                    start_ns + p->hosts.bins.length_ns <= p->course.end_ns);
 }
 
-static bool put_rates(FILE *f, const struct plot_data *p, const struct plot_parties *of,
-                      const char *title)
+/* Writes what the parties did in each bin: their rate or, of activity, how many requests they had
+ * running. */
+static bool put_parties(FILE *f, const struct plot_data *p, const struct plot_parties *of,
+                        bool is_activity, const char *title)
 {
-    double unit = p->course.has_bytes ? MIB : 1, most = 0;
-    bool lines = of->n <= PLOT_DATA_MAX_LINES;
+    double unit = p->course.has_bytes ? MIB : 1, most = 0, bin_ns = (double)of->bins.length_ns;
+    bool lines = !is_activity && of->n <= PLOT_DATA_MAX_LINES;
 
     plot_out_block(f, "rates", "t_s host rate");
     for (size_t h = 0; h < of->n; h++) {
         for (size_t k = 0; k < of->bins.n; k++) {
-            double rate = plot_data_rate(p, &of->v[h], k) / unit;
+            double rate = is_activity ? (double)of->v[h].sum[k] / bin_ns
+                                      : plot_data_rate(p, &of->v[h], k) / unit;
             if (isnan(rate) || (lines && !is_whole_bin(p, k)))
                 continue;
             most = rate > most ? rate : most;
@@ -69,26 +72,23 @@ static bool put_rates(FILE *f, const struct plot_data *p, const struct plot_part
     }
     struct plot_names names = put_party_names(f, of);
     int64_t n_shades = charts_put_shades(f, p);
-    plot_out_block(f, "chart",
-                   CHARTS_COLUMNS
-                   " has_bytes n_hosts n_hosts_in_all lines most bin_s n_bins n_shades shared");
-    plot_out_row(f, "srrriiiirriis", title, CHARTS_TIMES(p), (int64_t)p->course.has_bytes,
-                 (int64_t)of->n, (int64_t)of->n_in_all, (int64_t)lines, most,
-                 (double)of->bins.length_ns / 1e9, (int64_t)of->bins.n, n_shades, names.shared);
+    PLOT_OUT_CHART(f, p, title,
+                   "has_bytes n_hosts n_hosts_in_all lines most bin_s n_bins n_shades shared",
+                   "iiiirriis", (int64_t)p->course.has_bytes, (int64_t)of->n, (int64_t)of->n_in_all,
+                   (int64_t)lines, most, bin_ns / 1e9, (int64_t)of->bins.n, n_shades, names.shared);
     return true;
 }
 
 static bool write_hosts(FILE *f, const struct plot_data *p, const char *title)
 {
-    return put_rates(f, p, &p->hosts, title);
+    return put_parties(f, p, &p->hosts, false, title);
 }
 
 const struct plot_kind plot_kind_hosts = {
     "hosts",
     "throughput by host",
     "The rate of each host over time: one that lags behind, or stops, stands out. If there are "
-    "many "
-    "hosts: first those that a finding names, then the slowest.",
+    "many hosts: first those that a finding names, then the slowest.",
     .of_parties = true,
     .has_data = has_host,
     .is_worth = has_hosts,
@@ -102,7 +102,7 @@ static bool has_client_rates(const struct plot_data *p)
 
 static bool write_client_rates(FILE *f, const struct plot_data *p, const char *title)
 {
-    return put_rates(f, p, &p->clients, title);
+    return put_parties(f, p, &p->clients, false, title);
 }
 
 static const struct plot_kind client_rates = {"hosts",
@@ -120,23 +120,7 @@ static bool has_clients(const struct plot_data *p, const struct plot_data *all)
 
 static bool write_clients(FILE *f, const struct plot_data *p, const char *title)
 {
-    double most = 0;
-    plot_out_block(f, "activity", "t_s client in_flight");
-    for (size_t c = 0; c < p->clients.n; c++) {
-        for (size_t k = 0; k < p->clients.bins.n; k++) {
-            double x = (double)p->clients.v[c].sum[k] / (double)p->clients.bins.length_ns;
-            most = x > most ? x : most;
-            plot_out_row(f, "rir", charts_bin_middle_s(p, &p->clients.bins, k), (int64_t)c, x);
-        }
-    }
-    struct plot_names names = put_party_names(f, &p->clients);
-    int64_t n_shades = charts_put_shades(f, p);
-    plot_out_block(f, "chart",
-                   CHARTS_COLUMNS " n_clients n_clients_in_all most bin_s n_bins n_shades shared");
-    plot_out_row(f, "srrriirriis", title, CHARTS_TIMES(p), (int64_t)p->clients.n,
-                 (int64_t)p->clients.n_in_all, most, (double)p->clients.bins.length_ns / 1e9,
-                 (int64_t)p->clients.bins.n, n_shades, names.shared);
-    return true;
+    return put_parties(f, p, &p->clients, true, title);
 }
 
 const struct plot_kind plot_kind_clients = {

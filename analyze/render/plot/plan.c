@@ -48,10 +48,9 @@ static bool write_chart(FILE *f, const void *ctx, const char *title)
                              (int64_t)(m == P99),
                              (int64_t)(is_judged ? p->runs[i].verdict : SLO_MET));
     put_lines(f, x);
-    plot_out_block(f, "chart", "title zero_unix t_min t_max is_judged unit level");
-    plot_out_row(f, "srrriss", title, 0.0, 0.0, 1.0, (int64_t)is_judged,
-                 x->first == REACHED ? "requests/s" : "ms",
-                 p->by_rate || is_judged ? "requests/s asked for" : "requests in flight");
+    PLOT_OUT_CHART(f, NULL, title, "is_judged unit level", "iss", (int64_t)is_judged,
+                   x->first == REACHED ? "requests/s" : "ms",
+                   p->by_rate || is_judged ? "requests/s asked for" : "requests in flight");
     return true;
 }
 

@@ -152,13 +152,11 @@ static bool write_throughput(FILE *f, const struct plot_data *p, const char *tit
     int64_t n_errors = put_errors(f, p), n_bands, n_shades = charts_put_shades(f, p),
             n_means = put_means(f, p, &n_bands);
     int64_t n_marks = put_marks(f, p), n_fine = put_fine(f, p);
-    plot_out_block(f, "chart",
-                   CHARTS_COLUMNS
-                   " has_bytes n_errors n_shades n_means n_bands n_marks n_fine fine_s segment_s");
-    plot_out_row(f, "srrriiiiiiirr", title, CHARTS_TIMES(p), (int64_t)p->course.has_bytes, n_errors,
-                 n_shades, n_means, n_bands, n_marks, n_fine,
-                 p->course.n > 0 ? (double)p->course.rows[0].duration_ns / 1e9 : 0,
-                 (double)p->rows[0].duration_ns / 1e9);
+    PLOT_OUT_CHART(
+        f, p, title, "has_bytes n_errors n_shades n_means n_bands n_marks n_fine fine_s segment_s",
+        "iiiiiiirr", (int64_t)p->course.has_bytes, n_errors, n_shades, n_means, n_bands, n_marks,
+        n_fine, p->course.n > 0 ? (double)p->course.rows[0].duration_ns / 1e9 : 0,
+        (double)p->rows[0].duration_ns / 1e9);
     return true;
 }
 
@@ -204,9 +202,8 @@ static bool write_errors(FILE *f, const struct plot_data *p, const char *title)
         plot_out_row(f, "iis", (int64_t)i, t->messages[i].n,
                      t->messages[i].text != NULL ? t->messages[i].text : "others");
     plot_events_put(f, p);
-    plot_out_block(f, "chart", CHARTS_COLUMNS " n_messages most segment_s");
-    plot_out_row(f, "srrriir", title, CHARTS_TIMES(p), (int64_t)t->n_messages, most,
-                 (double)t->rows[0].duration_ns / 1e9);
+    PLOT_OUT_CHART(f, p, title, "n_messages most segment_s", "iir", (int64_t)t->n_messages, most,
+                   (double)t->rows[0].duration_ns / 1e9);
     return true;
 }
 
@@ -243,9 +240,8 @@ static bool write_in_flight(FILE *f, const struct plot_data *p, const char *titl
         return false;
     int64_t n_shades = charts_put_shades(f, p);
     double concurrency = p->operation != NULL ? (double)p->operation->concurrency : 0; /* 0: none */
-    plot_out_block(f, "chart", CHARTS_COLUMNS " n_shades concurrency segment_s");
-    plot_out_row(f, "srrrirr", title, CHARTS_TIMES(p), n_shades, concurrency,
-                 (double)p->rows[0].duration_ns / 1e9);
+    PLOT_OUT_CHART(f, p, title, "n_shades concurrency segment_s", "irr", n_shades, concurrency,
+                   (double)p->rows[0].duration_ns / 1e9);
     return true;
 }
 
@@ -281,9 +277,9 @@ static bool write_autoterm(FILE *f, const struct plot_data *p, const char *title
     if (stop->stopped)
         plot_out_row(f, "rrrrrr", plot_data_t_s(p, w->start_ns), plot_data_t_s(p, w->end_ns), speed,
                      speed - half, speed + half, charts_t_min(p) + (double)stop->at_s);
-    plot_out_block(f, "chart", CHARTS_COLUMNS " has_bytes n_shades n_windows segment_s");
-    plot_out_row(f, "srrriiir", title, CHARTS_TIMES(p), (int64_t)p->course.has_bytes, n_shades,
-                 (int64_t)stop->stopped, (double)p->rows[0].duration_ns / 1e9);
+    PLOT_OUT_CHART(f, p, title, "has_bytes n_shades n_windows segment_s", "iiir",
+                   (int64_t)p->course.has_bytes, n_shades, (int64_t)stop->stopped,
+                   (double)p->rows[0].duration_ns / 1e9);
     return true;
 }
 

@@ -38,11 +38,11 @@ static bool write_chart(FILE *f, const void *ctx, const char *title)
     plot_out_block(f, "systems", "system name");
     for (size_t k = 0; k < c->n_systems; k++)
         plot_out_row(f, "is", (int64_t)k, c->systems[k]);
-    plot_out_block(f, "chart", "title zero_unix t_min t_max systems unit level latency");
-    plot_out_row(f, "srrrisss", title, 0.0, 0.0, 1.0, (int64_t)c->n_systems,
-                 metrics[c->lines[0].metric].axis,
-                 isnan(run_rate(&first->run->kept)) ? "requests in flight" : "requests/s asked for",
-                 first->op->of_response ? "response time" : "duration");
+    PLOT_OUT_CHART(f, NULL, title, "systems unit level latency", "isss", (int64_t)c->n_systems,
+                   metrics[c->lines[0].metric].axis,
+                   isnan(run_rate(&first->run->kept)) ? "requests in flight"
+                                                      : "requests/s asked for",
+                   first->op->of_response ? "response time" : "duration");
     return true;
 }
 

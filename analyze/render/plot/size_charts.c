@@ -40,8 +40,7 @@ static bool write_sizes(FILE *f, const struct plot_data *p, const char *title)
         snprintf(label, sizeof label, "%.40s", units_size(from).s);
         plot_out_row(f, "irris", n++, from, to, (int64_t)count, label);
     }
-    plot_out_block(f, "chart", CHARTS_COLUMNS " n");
-    plot_out_row(f, "srrri", title, CHARTS_TIMES(p), n);
+    PLOT_OUT_CHART(f, p, title, "n", "i", n);
     return true;
 }
 
@@ -79,32 +78,20 @@ static void put_classes(FILE *f, const struct requests *q)
 
 static bool write_latency_size(FILE *f, const struct plot_data *p, const char *title)
 {
-    size_t least[2] = {PLOT_DATA_N_LOG, PLOT_DATA_N_LOG}, greatest[2] = {0, 0};
-    uint32_t most = 0;
+    const size_t n = PLOT_DATA_N_LOG * PLOT_DATA_N_LOG;
+    size_t least[2], greatest[2];
 
-    for (size_t i = 0; i < PLOT_DATA_N_LOG * PLOT_DATA_N_LOG; i++) {
-        const size_t at[2] = {i / PLOT_DATA_N_LOG, i % PLOT_DATA_N_LOG};
-        for (size_t k = 0; k < 2 && p->sizes.density[i] > 0; k++) {
-            least[k] = at[k] < least[k] ? at[k] : least[k];
-            greatest[k] = at[k] > greatest[k] ? at[k] : greatest[k];
-        }
-        most = p->sizes.density[i] > most ? p->sizes.density[i] : most;
-    }
-    /* Add a margin, so that there are two rows and columns at least: gnuplot draws no picture of
-     * one. */
-    for (size_t k = 0; k < 2; k++) {
-        least[k] -= least[k] > 0;
-        greatest[k] += greatest[k] + 1 < PLOT_DATA_N_LOG;
-    }
+    charts_extent(p->sizes.density, n, 1, &least[1], &greatest[1]);
+    uint32_t most = charts_extent(p->sizes.density, n, PLOT_DATA_N_LOG, &least[0], &greatest[0]);
     plot_out_block(f, "density", "size_bucket bucket requests");
     for (size_t b = least[1]; b <= greatest[1]; b++)
         for (size_t s = least[0]; s <= greatest[0]; s++)
             plot_out_row(f, "iii", (int64_t)s, (int64_t)b,
                          (int64_t)p->sizes.density[s * PLOT_DATA_N_LOG + b]);
     put_classes(f, &p->operation->requests);
-    plot_out_block(f, "chart", CHARTS_COLUMNS " first_size last_size first last most");
-    plot_out_row(f, "srrriiiir", title, 0.0, 0.0, 1.0, (int64_t)least[0], (int64_t)greatest[0],
-                 (int64_t)least[1], (int64_t)greatest[1], (double)most);
+    PLOT_OUT_CHART(f, NULL, title, "first_size last_size first last most", "iiiir",
+                   (int64_t)least[0], (int64_t)greatest[0], (int64_t)least[1], (int64_t)greatest[1],
+                   (double)most);
     return true;
 }
 

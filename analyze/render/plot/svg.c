@@ -10,27 +10,22 @@
 
 #define BLANKS " \t\r\n"
 
-/* Returns the whole file, NUL-terminated; the caller frees it. NULL: *e says why. */
-static char *read_all(const char *path, struct err *e)
+char *plot_read_file(const char *path, size_t *n, struct err *e)
 {
-    FILE *f = fopen(path, "re");
-    char *text = NULL;
-    size_t cap = 0;
+    FILE *f = fopen(path, "re"), *copy = NULL;
+    char *text = NULL, part[4096];
+    bool ok = f != NULL && (copy = open_memstream(&text, n)) != NULL;
 
-    if (f == NULL) {
-        err_errno(e, errno, "%s", path);
-        return NULL;
-    }
-    if (getdelim(&text, &cap, '\0', f) < 0) {
-        if (feof(f))
-            err_set(e, "%s: is empty", path);
-        else
-            err_errno(e, errno, "%s", path);
-        free(text);
-        text = NULL;
-    }
-    fclose(f);
-    return text;
+    for (size_t n_read; ok && (n_read = fread(part, 1, sizeof part, f)) > 0;)
+        ok = fwrite(part, 1, n_read, copy) == n_read;
+    ok = copy != NULL && fclose(copy) == 0 && ok && !ferror(f);
+    if (f != NULL)
+        fclose(f);
+    if (ok)
+        return text;
+    err_errno(e, errno, "%s", path);
+    free(text);
+    return NULL;
 }
 
 static const char *skip(const char *s, const char *prefix)
@@ -47,7 +42,7 @@ bool plot_palette_read(struct plot_palette *p, struct err *e)
 
     *p = (struct plot_palette){.n = 0};
     if (scripts != NULL && mem_format(&path, e, "%s/style.gp", scripts))
-        text = read_all(path, e);
+        text = plot_read_file(path, &(size_t){0}, e);
     free(scripts);
     free(path);
     if (text == NULL)
@@ -226,7 +221,7 @@ static void copy(struct copying *c, const char *s)
 static bool put_picture(struct copying *c, const char *path, const char *beginning,
                         const char *title, struct err *e)
 {
-    char *text = read_all(path, e);
+    char *text = plot_read_file(path, &(size_t){0}, e);
     const char *box = text != NULL ? strstr(text, "viewBox=\"") : NULL;
     char *head_end = box != NULL ? strchr(box, '>') : NULL;
 

@@ -60,9 +60,8 @@ static bool write_chart(FILE *f, const void *ctx, const char *title)
         most = fmax(most, s->v[i] / unit);
     }
     int64_t n_changes = write_levels(f, x, unit);
-    plot_out_block(f, "chart", "title zero_unix t_min t_max n n_changes least most unit");
-    plot_out_row(f, "srrriirrs", title, 0.0, 0.0, 1.0, (int64_t)x->group->n, n_changes, least, most,
-                 m->axis);
+    PLOT_OUT_CHART(f, NULL, title, "n n_changes least most unit", "iirrs", (int64_t)x->group->n,
+                   n_changes, least, most, m->axis);
     return true;
 }
 

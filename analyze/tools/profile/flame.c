@@ -107,8 +107,13 @@ static void put_title(const struct flame *t, const struct box *b)
 static void put_box(const struct flame *t, const struct box *b, double x, double width, size_t row)
 {
     size_t room = width > 6 ? (size_t)((width - 6) / LETTER) : 0;
-    const char *slash = strlen(b->name) > room ? strrchr(b->name, '/') : NULL;
-    const char *name = slash != NULL ? slash + 1 : b->name;
+    const char *name = b->name;
+
+    /* Without room the folders go, then the package: what differs is at the end, before types. */
+    for (const char *c = "/."; *c != '\0' && strlen(name) > room; c++) {
+        const char *last = memrchr(name, *c, strcspn(name, "["));
+        name = last != NULL ? last + 1 : name;
+    }
     size_t n = strlen(name);
 
     fputs("<g>", t->f);
