@@ -142,6 +142,7 @@ class First(CliTest):
         text = self.page(self.made(hang(TO_MIDNIGHT - 30 * SECOND)))
         self.assertIn(">11-22 00:00:00<", text)
         self.assertIn("the axis begins at 2026-11-21 23:59:30", text)
+        self.assertRegex(text[text.index("The slowest requests"):], r"<td>2026-11-2[12] \d\d:\d\d:\d\d\.\d{3}</td>")
 
     def test_an_open_loop_has_response_times_first(self):
         lines = capgen.text(hang()).decode().splitlines()

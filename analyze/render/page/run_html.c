@@ -111,9 +111,9 @@ static void slowest_sheet(struct sheet *s, const struct analysis *a, int main)
     SHEET_HEADINGS(s, "Duration", "Start, UTC", "Operation", "Host", "Key", "Size", "Thread",
                    "Outcome");
     for (size_t i = 0; i < n; i++) {
-        SHEET_ROW(s, TEXT_PLAIN, units_duration(v[i].dur_ns).s, figures_clock(v[i].start_ns).s,
-                  v[i].op, intern_shown(v[i].host), v[i].key != NULL ? v[i].key : "-",
-                  units_size((double)v[i].bytes).s);
+        SHEET_ROW(s, TEXT_PLAIN, units_duration(v[i].dur_ns).s,
+                  figures_time(run_has_dates(a), v[i].start_ns).s, v[i].op, intern_shown(v[i].host),
+                  v[i].key != NULL ? v[i].key : "-", units_size((double)v[i].bytes).s);
         sheet_cell(s, "%" PRIu32, v[i].thread);
         SHEET_CELLS(s, *v[i].error != '\0' ? v[i].error : "done");
     }

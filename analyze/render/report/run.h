@@ -40,6 +40,8 @@ struct run_sheet_page {
 };
 void run_sheet_summary(struct sheet *s, const struct analysis *a,
                        const struct run_sheet_page *page);
+/* Whether the run goes over midnight, so that times need a date. */
+bool run_has_dates(const struct analysis *a);
 /* What all clients reached together, if it is known. */
 void run_sheet_together(struct sheet *s, const struct together *x);
 /* All that is known of one operation. */

@@ -8,8 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Whether the run goes over midnight, so that times need a date. */
-static bool has_dates_of(const struct analysis *a)
+bool run_has_dates(const struct analysis *a)
 {
     int64_t first_day = INT64_MAX, last_day = INT64_MIN;
 
@@ -396,7 +395,7 @@ static void put_extent(struct sheet *s, const struct analysis *a, const struct o
 
 void run_sheet_operation(struct sheet *s, const struct analysis *a, const struct operation *op)
 {
-    bool has_dates = has_dates_of(a);
+    bool has_dates = run_has_dates(a);
 
     if (op->n_requests == 0) {
         sheet_line(s, TEXT_PLAIN, "Skipped: %s.", op->skipped ? op->skipped : "no requests");
@@ -419,7 +418,7 @@ void run_sheet_total(struct sheet *s, const struct analysis *a)
 {
     const struct cluster_total *t = &a->total;
 
-    put_throughput(s, "Throughput", &t->throughput, &t->judged, &t->segments, has_dates_of(a));
+    put_throughput(s, "Throughput", &t->throughput, &t->judged, &t->segments, run_has_dates(a));
     run_sheet_hosts(s, t->hosts, t->n_hosts, NULL);
 }
 
