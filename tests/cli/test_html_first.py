@@ -63,6 +63,15 @@ class First(CliTest):
             text = self.page("--before", *old, "--after", *new, "--gate", f"throughput:{limit}", command="cmp", status=status)
             self.assertEqual(self.verdicts(text)[0][0], css)
 
+    def test_the_benchmark_is_compared_first(self):
+        """Though no operation has enough data; what prepared it has no heading of its own above its parts."""
+        sums = [self.tmp / f"{name}.sums.zst" for name in ("get-g4", "get-errors")]
+        for path in sums:
+            self.s3analyze("aggregate", "-q", "-o", path, capture(path.name.removesuffix(".sums.zst")))
+        page = self.page(*sums, command="cmp")
+        self.assertRegex(page, r'<h2 id="op\d">GET</h2>')
+        self.assertLess(page.index(">GET</h2>"), page.index("<summary>Before the benchmark: PUT</summary>"))
+
     def test_text_and_markdown_have_the_verdict_of_the_page(self):
         for of in capture("get-errors"), capture("put-g4"), capture("mixed-3hosts"):
             (_, words), = self.verdicts(self.page(of))

@@ -49,16 +49,16 @@ static bool says_something(const struct compare_op *op)
     return false;
 }
 
-/* Sets *order to the operations, those with something to say first. The caller frees it. */
+/* Sets *order to the operations, the benchmark's and telling ones first. The caller frees it. */
 static bool order_of(size_t **order, const struct compare *c, struct err *e)
 {
     size_t n = 0;
 
     if (!mem_new(order, c->n_ops, e))
         return false;
-    for (int says = 1; says >= 0; says--)
+    for (int rank = 0; rank < 4; rank++)
         for (size_t k = 0; k < c->n_ops; k++)
-            if (says_something(&c->ops[k]) == (says == 1))
+            if (2 * !role_is_benchmark(c->ops[k].role) + !says_something(&c->ops[k]) == rank)
                 (*order)[n++] = k;
     return true;
 }
