@@ -24,7 +24,7 @@ unset ytics
 unset grid
 set grid xtics linetype 1 linewidth 1 linecolor rgb c_grid
 @row_names
-y_unit = has_shared(shared) ? "hosts: " . short_name(shared, int((height - 20) / 7.4) - 7) : "hosts"
+y_unit = has_shared(shared) ? "hosts: " . short_middle(shared, int((height - 20) / 7.4) - 7) : "hosts"
 @y_label
 set xlabel (is_ttfb ? "time to first byte" : "duration") offset 0,0.4 textcolor rgb c_faint
 set key off

@@ -27,7 +27,7 @@ if (lines) {
         key_longest = strlen(name[h]) > key_longest ? strlen(name[h]) : key_longest
     }
     if (has_shared(shared) && !narrow) {
-        set label 5 short_name(shared, 48) at screen X(width - right_px), screen Y(title eq "" ? head_px + 2 : 20) right textcolor rgb c_faint
+        set label 5 short_middle(shared, 48) at screen X(width - right_px), screen Y(title eq "" ? head_px + 2 : 20) right textcolor rgb c_faint
     }
     key_entries = n_hosts
     @key_layout
@@ -62,7 +62,7 @@ if (lines) {
         set label 400 (n_in_all > n_hosts ? sprintf("%d of the other %d", n_hosts - n_wide, n_in_all - n_wide) : \
             sprintf("%d more", n_hosts - n_wide)) at graph 0, first row_at((n_wide + n_hosts) / 2) offset -1,0 right textcolor rgb c_faint
     }
-    y_unit = has_shared(shared) ? short_name(shared, narrow ? 24 : 48) : "hosts"
+    y_unit = has_shared(shared) ? short_middle(shared, narrow ? 24 : 48) : "hosts"
     @y_label
     t_max = t_min + n_bins * segment
     segment = 0

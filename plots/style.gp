@@ -104,10 +104,11 @@ cut(t) = t < t_min ? t_min : t > t_max ? t_max : t
 from_s(x) = plain ? (mine(0) ? seconds(strcol("start_time")) - zero : NaN) : column("t_s")
 middle(x) = (t = from_s(0), (cut(t) + cut(t + column("duration_s"))) / 2)
 
-# Text of at most n characters; of a name the middle goes, and "http://".
+# Text of at most n characters: the end goes, or the middle; of a name "http://", too.
 short(s, n) = strlen(s) > n ? s[1:n - 1] . "…" : s
 bare(s) = strstrt(s, "://") > 0 ? s[strstrt(s, "://") + 3:] : s
-short_name(s, n) = (b = bare(s), strlen(b) > n ? b[1:n / 2] . "…" . b[strlen(b) - (n - 2) / 2 + 1:] : b)
+short_middle(s, n) = strlen(s) > n ? s[1:n / 2] . "…" . s[strlen(s) - (n - 2) / 2 + 1:] : s
+short_name(s, n) = short_middle(bare(s), n)
 
 time_text(s) = s < 1e-6 ? sprintf("%.3gns", s * 1e9) : s < 1e-3 ? sprintf("%.3gus", s * 1e6) : \
     s < 1 ? sprintf("%.3gms", s * 1e3) : sprintf("%.6gs", s)
