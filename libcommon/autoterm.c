@@ -228,8 +228,7 @@ bool autoterm_judge(double pct, const struct autoterm_cut *cut,
         objects_per_s[k] = objects_between(&amount[k], &amount[k + 1]) / seconds;
     }
     const double *speed = bytes_per_s[N_COMPARED - 1] > 0 ? bytes_per_s : objects_per_s;
-    double current = speed[N_COMPARED - 1];
-    /* A store that does nothing is not stable: it fails. */
+    double current = speed[N_COMPARED - 1]; /* 0: all requests fail, which is not stable */
     for (int k = 0; k < N_COMPARED - 1; k++)
         if (current <= 0 || fabs(speed[k] - current) > current * pct / 100)
             return false;
