@@ -297,7 +297,7 @@ static void put_imports(struct list *l, const struct recorded_imports *m)
     char known[120] = "";
 
     if (m->is_cut)
-        put(l, "imported-cut", true, FIGURES({NULL}),
+        put(l, "imported-cut", true, FIGURES({NULL, 0}),
             "The recording of %s may have ended early: the run may have gone on", m->from);
     if (m->start_ns > 0 || m->duration_ns > 0)
         snprintf(known, sizeof known, " starts are known to %.40s, durations to %.40s;",
