@@ -1,4 +1,4 @@
-/* Tests whether a group is slow, and when. */
+/* Tests whether a group is slow, and finds the intervals. */
 #include "analyze/findings/like_internal.h"
 #include "analyze/stats/stats.h"
 #include "libcommon/mem.h"
@@ -8,45 +8,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST_LONGER    1.1 /* a slow group's requests take so many times as long, at their load */
-#define LEAST_T         8   /* no healthy run of the simulations came near it */
-#define FURTHER_T       (LEAST_T / 2) /* further intervals of a slow group, gaps between them, tails */
-#define MEAN_SURER      1.25          /* the mean must be so much surer than the typical request */
+#define MEAN_SURER      1.25 /* the mean must be so much surer than the typical request */
 #define LEAST_BLOCKS    10
 #define MEAN_IN_BLOCK   10
-#define LEAST_IN_BLOCK  3 /* requests of the group, and of the others; blocks of an interval */
-#define LEAST_OF_ALL    (2 * LEAST_IN_BLOCK) /* requests of a stratum, of both */
-#define NEXT_TO_NONE    4 /* an excess that is so many times smaller than another one */
 #define MOST_CANDIDATES 32
-#define MOST_EXCESS     10 /* of a log duration: a single request must not decide a mean */
 #define SPREAD_MARGIN   1.3
 #define MOST_STEP       3 /* standard deviations: a larger difference is a step */
 #define LEAST_BATCHES   5 /* for a variance */
 
-static const struct like_part all_parts = {{SIZE_MAX, SIZE_MAX, SIZE_MAX}};
-
 /* ---- Series of differences between a group and the others ---- */
-
-/* What a difference is of: the typical request (the mean of logs), the mean. */
-enum measure { TYPICAL, MEAN, N_MEASURES };
 
 /* Sums of a block of time: of the group [1], of the others [0]. */
 struct block {
     double n[2], sum[2][N_MEASURES];
 };
 
-/* By block; blocks without enough requests are left out. */
-struct series {
-    size_t n, block[LIKE_MAX_BLOCKS];
-    double v[N_MEASURES][LIKE_MAX_BLOCKS];
-    double sd[N_MEASURES]; /* of a value, as of values that do not depend on each other */
-};
-
 static void add_to_block(struct block *b, int own, double n, double residual)
 {
     b->n[own] += n;
     b->sum[own][TYPICAL] += n * residual;
-    b->sum[own][MEAN] += n * exp(fmin(residual, MOST_EXCESS));
+    b->sum[own][MEAN] += n * exp(fmin(residual, LIKE_MOST_EXCESS));
 }
 
 static size_t fill_blocks(const struct compared *x, double n, struct block *v)
@@ -95,7 +76,7 @@ static bool make_series(struct series *s, const struct block *v, size_t n_blocks
     for (size_t b = 0; b < n_blocks; b++) {
         const double *n = v[b].n, *others = v[b].sum[0], *own = v[b].sum[1];
 
-        if (n[0] < LEAST_IN_BLOCK || n[1] < LEAST_IN_BLOCK)
+        if (n[0] < LIKE_IN_BLOCK || n[1] < LIKE_IN_BLOCK)
             continue;
         s->block[s->n] = b;
         s->v[TYPICAL][s->n] = own[TYPICAL] / n[1] - others[TYPICAL] / n[0];
@@ -108,12 +89,6 @@ static bool make_series(struct series *s, const struct block *v, size_t n_blocks
 
 /* ---- Intervals of a series ---- */
 
-/* Values [from, to); t: how far their mean is from 0, in standard errors. */
-struct interval {
-    size_t from, to;
-    double mean, t;
-};
-
 /* Finds the interval in [from, to) whose mean has the largest t, among those whose mean is above
  * `least`; t 0: there is none. */
 static struct interval find_interval(const double *v, double sd, size_t from, size_t to,
@@ -124,8 +99,8 @@ static struct interval find_interval(const double *v, double sd, size_t from, si
 
     for (size_t i = from; i < to; i++)
         sum[i + 1] = sum[i] + v[i];
-    for (size_t i = from; i + LEAST_IN_BLOCK <= to; i++)
-        for (size_t j = i + LEAST_IN_BLOCK; j <= to; j++) {
+    for (size_t i = from; i + LIKE_IN_BLOCK <= to; i++)
+        for (size_t j = i + LIKE_IN_BLOCK; j <= to; j++) {
             double n = (double)(j - i), mean = (sum[j] - sum[i]) / n, t = mean * sqrt(n) / sd;
 
             if (mean > least && t > best.t)
@@ -145,14 +120,6 @@ static struct interval find_surer(const struct series *s, enum measure *of)
     return x[*of];
 }
 
-struct answer {
-    struct series of;
-    enum measure measure; /* ... that tells */
-    size_t n_blocks;
-    struct interval found[LIKE_MAX_SPANS + 1];
-    size_t n;
-};
-
 static struct interval interval_of(const struct answer *a, size_t from, size_t to)
 {
     double mean = search_mean(a->of.v[a->measure], from, to);
@@ -170,8 +137,8 @@ static void add_interval(struct answer *a, struct interval x)
     for (size_t i = x.from; i < x.to; i++)
         faster[i] = x.mean / 2 - a->of.v[a->measure][i];
     struct interval gap =
-        find_interval(faster, a->of.sd[a->measure], x.from, x.to, x.mean / NEXT_TO_NONE);
-    if (gap.t > FURTHER_T && gap.from > x.from && gap.to < x.to) {
+        find_interval(faster, a->of.sd[a->measure], x.from, x.to, x.mean / LIKE_NEXT_TO_NONE);
+    if (gap.t > LIKE_FURTHER_T && gap.from > x.from && gap.to < x.to) {
         add_interval(a, interval_of(a, x.from, gap.from));
         add_interval(a, interval_of(a, gap.to, x.to));
     } else if (x.mean > LIKE_LEAST) {
@@ -189,11 +156,11 @@ static void find_intervals(struct answer *a, const struct block *blocks)
     const double *v = a->of.v[a->measure], sd = a->of.sd[a->measure];
     size_t from = best.from, to = best.to;
 
-    if (best.t < LEAST_T)
+    if (best.t < LIKE_LEAST_T)
         return;
-    while ((x = find_interval(v, sd, 0, from, LIKE_LEAST)).t > FURTHER_T)
+    while ((x = find_interval(v, sd, 0, from, LIKE_LEAST)).t > LIKE_FURTHER_T)
         from = x.from;
-    while ((x = find_interval(v, sd, to, a->of.n, LIKE_LEAST)).t > FURTHER_T)
+    while ((x = find_interval(v, sd, to, a->of.n, LIKE_LEAST)).t > LIKE_FURTHER_T)
         to = x.to;
     add_interval(a, interval_of(a, from, to));
     if (a->n > LIKE_MAX_SPANS || a->n == 0) {
@@ -275,224 +242,6 @@ static double find_tail(const struct compared *x, size_t n_blocks, double *late_
     return fmax(t, t_later);
 }
 
-/* ---- What is slow then ---- */
-
-/* Requests of a group [1] or of the others [0] in a span. */
-struct side {
-    double n, residual, mean, times, load, late, late_residual, late_ns, busy_ns;
-};
-
-static size_t value_of(const struct compared *x, const struct like_row *r, int part)
-{
-    return part == LIKE_OP      ? x->l->classes[r->class].op
-           : part == LIKE_CLASS ? r->class
-                                : like_other_of(x, r);
-}
-
-static bool is_in_span(const struct compared *x, const struct like_span *g,
-                       const struct like_part *part, const struct like_row *r)
-{
-    bool is = r->start_ns >= g->start_ns && r->start_ns < g->end_ns;
-
-    for (int k = 0; k < LIKE_N_PARTS; k++)
-        is = is && (part->of[k] == SIZE_MAX || part->of[k] == value_of(x, r, k));
-    return is;
-}
-
-/* Adds up the requests of a part in a span. Late are those above late_from (log). */
-static void add_sides(const struct compared *x, const struct like_span *g, double late_from,
-                      const struct like_part *part, struct side *of)
-{
-    memset(of, 0, 2 * sizeof *of);
-    for (size_t i = 0; i < x->n; i++) {
-        const struct asked *v = &x->v[i];
-        double n = v->row->n, late = v->residual > late_from ? n : 0, ns = exp(v->row->y);
-        struct side *to = &of[v->own];
-
-        if (!is_in_span(x, g, part, v->row))
-            continue;
-        to->n += n;
-        to->residual += n * v->residual;
-        to->mean += n * exp(fmin(v->residual, MOST_EXCESS));
-        to->times += n * exp(v->took);
-        to->busy_ns += n * ns;
-        to->load += n * v->row->load[LIKE_MEAN];
-        to->late += late;
-        to->late_residual += late * v->residual;
-        to->late_ns += late * ns;
-    }
-}
-
-/* Returns the median of log durations in a span, of the group less that of the others. */
-static double median_excess(const struct compared *x, const struct like_span *g)
-{
-    double median[2] = {0};
-
-    for (int own = 0; own < 2; own++) {
-        size_t n = 0;
-        for (size_t i = 0; i < x->n; i++)
-            if (x->v[i].own == own && is_in_span(x, g, &g->part, x->v[i].row))
-                x->scratch[n++] = x->v[i].took;
-        median[own] = n > 0 ? stats_select(x->scratch, n, n / 2) : 0;
-    }
-    return median[1] - median[0];
-}
-
-/* Whether late requests make the excess of a group: there are twice as many as of the others, and
- * the rest takes as long. A tail raises the mean of logs, too. */
-static bool is_tail(const struct side *of)
-{
-    double rest[2];
-
-    for (int own = 0; own < 2; own++)
-        rest[own] = (of[own].residual - of[own].late_residual) / fmax(of[own].n - of[own].late, 1);
-    return of[1].late / of[1].n > 2 * of[0].late / of[0].n && rest[1] - rest[0] < LIKE_LEAST / 2;
-}
-
-static double excess_of(const struct side *of)
-{
-    return of[1].n > 0 && of[0].n > 0 ? of[1].residual / of[1].n - of[0].residual / of[0].n : 0;
-}
-
-/* Returns how many times as long a group's requests take on average. */
-static double times_of(const struct side *of)
-{
-    return of[1].times / of[1].n / (of[0].times / of[0].n);
-}
-
-static void take_away(struct side *of, const struct side *x)
-{
-    for (int own = 0; own < 2; own++) {
-        of[own].n -= x[own].n;
-        of[own].residual -= x[own].residual;
-    }
-}
-
-/* Narrows the part to that of the first operation, class and other party that alone is slow: its
- * requests have the excess of the span, and all others next to none. Of many classes, or of many
- * parties, none is a part. Fills in the sides of the part. */
-static struct like_part narrow(const struct compared *x, const struct like_span *g, double late,
-                               struct side *of)
-{
-    const size_t n[LIKE_N_PARTS] = {x->l->c->n_ops, x->l->n_classes, x->n_others};
-    struct like_part part = all_parts;
-    struct side all[2];
-
-    add_sides(x, g, late, &all_parts, all);
-    memcpy(of, all, sizeof all);
-    for (int k = 0; k < LIKE_N_PARTS; k++)
-        for (size_t i = 0; i < n[k] && n[k] > 1 && n[k] <= LIKE_FEW_GROUPS; i++) {
-            struct like_part p = part;
-            struct side in[2], out[2];
-
-            p.of[k] = i;
-            add_sides(x, g, late, &p, in);
-            memcpy(out, all, sizeof all);
-            take_away(out, in);
-            if (in[1].n < LEAST_OF_ALL || out[1].n < LEAST_OF_ALL || in[1].n == of[1].n ||
-                excess_of(in) < LIKE_LEAST || excess_of(out) > excess_of(in) / NEXT_TO_NONE ||
-                excess_of(out) > LIKE_LEAST / 2)
-                continue;
-            part = p;
-            memcpy(of, in, sizeof in);
-            break;
-        }
-    return part;
-}
-
-static int64_t block_start_ns(const struct compared *x, const struct answer *a, size_t block)
-{
-    const struct course *c = x->l->c;
-    double into = (double)block / (double)a->n_blocks;
-
-    return block >= a->n_blocks ? c->end_ns
-                                : c->start_ns + (int64_t)(into * (double)(c->end_ns - c->start_ns));
-}
-
-/* Returns the number of groups that a slow one is compared with at a time. */
-static double n_reference(const struct compared *x, int64_t ns)
-{
-    double n = 0;
-    for (size_t k = 0; k < x->n_groups; k++)
-        n += like_is_slow_at(&x->slow[k], ns) ? 0 : 1;
-    return fmax(n - 1, 1);
-}
-
-/* Fills in an interval as a span. Returns false if its requests hardly take longer at their load.
- */
-static bool fill_span(const struct compared *x, const struct answer *a, const struct interval *v,
-                      double late, struct like_span *g)
-{
-    const struct course *c = x->l->c;
-    bool is_all = v->to == 0;
-    const double *of_block = a->of.v[a->measure];
-    struct side of[2];
-
-    *g = (struct like_span){
-        .start_ns = is_all ? c->start_ns : block_start_ns(x, a, a->of.block[v->from]),
-        .end_ns = is_all ? c->end_ns : block_start_ns(x, a, a->of.block[v->to - 1] + 1),
-        .t = v->t};
-    /* No onset is claimed unless the time before was normal, or nothing could be compared then, and
-     * likewise at the end. */
-    double edge_ns = SLOW_EDGE_FRAC * (double)(c->end_ns - c->start_ns);
-    g->has_start = !is_all && (v->from >= LEAST_IN_BLOCK || v->from == 0) &&
-                   (double)(g->start_ns - c->start_ns) > edge_ns &&
-                   search_mean(of_block, 0, v->from) < v->mean / 2;
-    g->has_end = !is_all && (v->to + LEAST_IN_BLOCK <= a->of.n || v->to == a->of.n) &&
-                 (double)(c->full_until_ns - g->end_ns) > edge_ns &&
-                 search_mean(of_block, v->to, a->of.n) < v->mean / 2;
-    g->part = narrow(x, g, late, of);
-    g->is_tail = c->has_requests && is_tail(of);
-    g->n = of[1].n;
-    g->ratio = g->is_tail ? times_of(of) : exp(median_excess(x, g));
-    g->load_ratio =
-        a->measure == MEAN ? of[1].mean / of[1].n / (of[0].mean / of[0].n) : exp(excess_of(of));
-    if (!c->has_requests) { /* a load that grows in proportion explains as much */
-        double more = of[1].load / of[1].n - of[0].load / of[0].n;
-        g->load_ratio = g->ratio * exp(-fmax(more, 0));
-        g->is_load = more > log(LEAST_LONGER) || c->clients.n > 1;
-        if (of[1].n * n_reference(x, g->start_ns) >
-            LEAST_LONGER * of[0].n) /* it is sent more requests */
-            g->ratio = fmin(g->ratio, g->load_ratio);
-    }
-    g->lost_frac = fmax(0, of[1].busy_ns * (1 - 1 / times_of(of)) / x->l->busy_ns);
-    g->late = of[1].late / of[1].n;
-    g->others_late = of[0].late / of[0].n;
-    g->late_ns = of[1].late_ns / fmax(of[1].late, 1);
-    return g->ratio >= LEAST_LONGER;
-}
-
-/* Whether a host is sent more than each other one, and its load may be why its requests take
- * longer: their durations grow with it, so that it explains half of the excess. A fast host that is
- * busy looks like that, too. */
-static bool may_be_busy(const struct compared *x, size_t group, const struct like_span *g)
-{
-    double n[2] = {0}, load[2] = {0}, took[2] = {0}, squares = 0, products = 0, most = 0;
-
-    if (x->groups != LIKE_HOSTS || !x->l->c->has_requests)
-        return false;
-    memset(x->n_of, 0, x->n_groups * sizeof *x->n_of);
-    for (size_t i = 0; i < x->n; i++) {
-        const struct asked *r = &x->v[i];
-        double met = r->row->load[LIKE_MEAN];
-
-        if (!is_in_span(x, g, &all_parts, r->row))
-            continue;
-        x->n_of[like_group_of(x, r->row)] += r->row->n;
-        n[r->own] += r->row->n;
-        load[r->own] += r->row->n * met;
-        took[r->own] += r->row->n * r->took;
-        squares += r->own ? r->row->n * met * met : 0;
-        products += r->own ? r->row->n * met * r->took : 0;
-    }
-    for (size_t k = 0; k < x->n_groups; k++)
-        most = k != group ? fmax(most, x->n_of[k]) : most;
-    double slope = (products - load[1] * took[1] / n[1]) / (squares - load[1] * load[1] / n[1]);
-    double more = load[1] / n[1] - load[0] / n[0], longer = took[1] / n[1] - took[0] / n[0];
-    return n[1] > LEAST_LONGER * most + FURTHER_T * sqrt(most) &&
-           2 * fmin(slope, 1) * more > longer;
-}
-
 /* Finds the spans in which a group is slow. False: out of memory. */
 static bool ask(struct compared *x, size_t group, struct like_slow *to, struct err *e)
 {
@@ -501,10 +250,10 @@ static bool ask(struct compared *x, size_t group, struct like_slow *to, struct e
     double n[2] = {0};
 
     *to = (struct like_slow){.group = group};
-    like_compare(x, group, LEAST_OF_ALL);
+    like_compare(x, group, LIKE_OF_ALL);
     for (size_t i = 0; i < x->n; i++)
         n[x->v[i].own] += x->v[i].row->n;
-    if (fmin(n[0], n[1]) < LEAST_BLOCKS * LEAST_IN_BLOCK)
+    if (fmin(n[0], n[1]) < LEAST_BLOCKS * LIKE_IN_BLOCK)
         return true;
     if (!mem_cleared(&a, 1, e))
         return false;
@@ -512,14 +261,14 @@ static bool ask(struct compared *x, size_t group, struct like_slow *to, struct e
     find_intervals(a, blocks);
     double late = late_from_of(x, 100);
     double t = a->n == 0 && x->l->c->has_requests ? find_tail(x, a->n_blocks, &late) : 0;
-    if (t > FURTHER_T) {
+    if (t > LIKE_FURTHER_T) {
         a->measure = MEAN;
         a->found[0] = (struct interval){.t = t};
         a->n = 1;
     }
     for (size_t i = 0; i < a->n; i++)
-        to->n += fill_span(x, a, &a->found[i], late, &to->v[to->n]) &&
-                 !may_be_busy(x, group, &to->v[to->n]);
+        to->n += like_fill_span(x, a, &a->found[i], late, &to->v[to->n]) &&
+                 !like_may_be_busy(x, group, &to->v[to->n]);
     free(a);
     return true;
 }
@@ -554,7 +303,7 @@ static bool choose_candidates(struct compared *x, struct err *e)
         if (make_series(&s, v[k], LIKE_SCREEN_BLOCKS))
             t[k] = find_surer(&s, &of).t;
     }
-    for (double least = FURTHER_T; ok && n_chosen > MOST_CANDIDATES; least *= 2) {
+    for (double least = LIKE_FURTHER_T; ok && n_chosen > MOST_CANDIDATES; least *= 2) {
         n_chosen = 0;
         for (size_t k = 0; k < x->n_groups; k++)
             n_chosen += x->may_be_slow[k] = t[k] > least;

@@ -1,5 +1,5 @@
-/* Like with like, shared by two files: like_fit.c fits how durations grow with the load and takes
- * it away, like.c tests the groups. */
+/* Like with like, shared by three files: like_fit.c fits how durations grow with the load and takes
+ * it away, like.c tests the groups, like_span.c describes the intervals in which one is slow. */
 #ifndef S3_ANALYZE_FINDINGS_LIKE_INTERNAL_H
 #define S3_ANALYZE_FINDINGS_LIKE_INTERNAL_H
 
@@ -12,6 +12,12 @@
 #define LIKE_SCREEN_BLOCKS 16
 #define LIKE_MAX_BLOCKS    (2 * COURSE_MAX_BLOCKS)
 #define LIKE_LEAST         log(SLOW_LEAST_RATIO)
+#define LIKE_LEAST_T       8                  /* no healthy run of the simulations came near it */
+#define LIKE_FURTHER_T     (LIKE_LEAST_T / 2) /* further intervals of a slow group, gaps, tails */
+#define LIKE_IN_BLOCK      3 /* requests of the group, and of the others; blocks of an interval */
+#define LIKE_OF_ALL        (2 * LIKE_IN_BLOCK) /* requests of a stratum, of both */
+#define LIKE_NEXT_TO_NONE  4  /* an excess that is so many times smaller than another one */
+#define LIKE_MOST_EXCESS   10 /* of a log duration: a single request must not decide a mean */
 
 /* Sums of products of the columns of a fit, and of the columns and the log durations. */
 struct gram {
@@ -47,6 +53,31 @@ struct compared {
     size_t n;
     double *scratch; /* as many as there are rows */
     double *n_of;    /* by group: requests */
+};
+
+/* What a difference is of: the typical request (the mean of logs), the mean. */
+enum measure { TYPICAL, MEAN, N_MEASURES };
+
+/* By block; blocks without enough requests are left out. */
+struct series {
+    size_t n, block[LIKE_MAX_BLOCKS];
+    double v[N_MEASURES][LIKE_MAX_BLOCKS];
+    double sd[N_MEASURES]; /* of a value, as of values that do not depend on each other */
+};
+
+/* Values [from, to); t: how far their mean is from 0, in standard errors. */
+struct interval {
+    size_t from, to;
+    double mean, t;
+};
+
+/* The intervals in which a group is slow. */
+struct answer {
+    struct series of;
+    enum measure measure; /* ... that tells */
+    size_t n_blocks;
+    struct interval found[LIKE_MAX_SPANS + 1];
+    size_t n;
 };
 
 static inline uint32_t like_group_of(const struct compared *x, const struct like_row *r)
@@ -89,5 +120,15 @@ void like_refer(struct compared *x);
 /* Fills in the requests of a group and of the others of whose strata each has `least`, and how much
  * longer than the others' mean they take. Of a group that does not exist: all requests. */
 void like_compare(struct compared *x, size_t group, double least);
+
+/* Fills in an interval as a span. Returns false if its requests hardly take longer at their load.
+ */
+bool like_fill_span(const struct compared *x, const struct answer *a, const struct interval *v,
+                    double late, struct like_span *g);
+
+/* Whether a host is sent more than each other one, and its load may be why its requests take
+ * longer: their durations grow with it, so that it explains half of the excess. A fast host that is
+ * busy looks like that, too. */
+bool like_may_be_busy(const struct compared *x, size_t group, const struct like_span *g);
 
 #endif
