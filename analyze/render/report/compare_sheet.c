@@ -476,10 +476,8 @@ void compare_sheet_gate(struct sheet *s, const struct compare *c)
         bool is_open = c->ops[k].lacks_errors && !c->ops[k].errors_pass;
         s->when = c->has_cells && !is_open ? SHEET_DETAIL : SHEET_ALWAYS;
         if (c->ops[k].lacks_errors)
-            sheet_item(s, TEXT_PLAIN,
-                       "%s errors: no errors on either side, so that up to %.3g %% may fail: %s",
-                       c->ops[k].name, 100 * c->ops[k].most_errors,
-                       is_open ? "too few requests" : "within");
+            sheet_item(s, TEXT_PLAIN, "%s %s", c->ops[k].name,
+                       compare_words_no_errors(&c->ops[k]).s);
         else if (n == 0)
             sheet_item(s, TEXT_FAINT, "%s: nothing to judge", c->ops[k].name);
     }

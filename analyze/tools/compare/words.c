@@ -434,3 +434,9 @@ struct phrase compare_words_gated(const struct compare_metric *m)
     return phrase_format("%s: %+.3g%s allowed: %.900s", metrics[m->metric].name, pct != 0 ? pct : 0,
                          m->cmp.is_difference ? " points" : " %", answer.s);
 }
+
+struct phrase compare_words_no_errors(const struct compare_op *op)
+{
+    return phrase_format("errors: no errors on either side, so that up to %.3g %% may fail: %s",
+                         100 * op->most_errors, op->errors_pass ? "within" : "too few requests");
+}

@@ -86,10 +86,11 @@ struct phrase compare_words_faulty(const struct compare *c);
 /* Returns the difference without the faults of the runs; "" if none can be left out. */
 struct phrase compare_words_without_faults(const struct compare_op *op);
 
-/* Return the result of the gate, "Gate: passed.", and that of one of its limits, "throughput: -5 %
- * allowed: within". */
+/* Return the result of the gate, "Gate: passed.", that of one of its limits, "throughput: -5 %
+ * allowed: within", and that of errors where there are none. */
 struct phrase compare_words_gate(const struct compare *c);
 struct phrase compare_words_gated(const struct compare_metric *m);
+struct phrase compare_words_no_errors(const struct compare_op *op);
 
 /* ---- Several cells ---- */
 
