@@ -59,9 +59,13 @@ static void put_cell(FILE *f, const struct sheet_entry *x, const char *scope, ch
                       : kind != 'r' ? (is_more ? "l more" : "l")
                                     : (is_more ? "more" : "");
 
-    fputs(heads ? "<th scope=\"" : "<td", f);
-    fprintf(f, heads ? "%s\"" : "%.0s", scope);
-    fprintf(f, *css != '\0' ? " class=\"%s\">" : "%s>", css);
+    if (heads)
+        fprintf(f, "<th scope=\"%s\"", scope);
+    else
+        fputs("<td", f);
+    if (*css != '\0')
+        fprintf(f, " class=\"%s\"", css);
+    fputc('>', f);
     if (x != NULL)
         html_within(f, "", x->has_more ? "" : x->text, x->has_more ? sheet_more(x) : "");
     fputs(heads ? "</th>" : "</td>", f);

@@ -78,11 +78,11 @@ static void test_html_has_details_and_markup(void **state)
           "<ul>\n<li class=\"warned\">Mind &lt;this&gt;</li>\n</ul>\n"
           "<div class=\"scroll\" tabindex=\"0\"><table id=\"op7-title\"><caption>Title, in words "
           "<a class=\"self\" href=\"#op7-title\" aria-label=\"Link to this table\">#</a></caption>"
-          "<thead><tr><td></td><th scope=\"col\">n</th><th scope=\"col\">Detail</th></tr></thead>"
-          "<tbody>\n"
+          "<thead><tr><td class=\"l\"></td><th scope=\"col\">n</th><th scope=\"col\" "
+          "class=\"more\">Detail</th></tr></thead><tbody>\n"
           "<tr><th scope=\"row\" class=\"l\"><a "
-          "href=\"#op7\">one</a></th><td>1</td><td>d1</td></tr>\n"
-          "<tr><th scope=\"row\" class=\"l\">two|</th><td>22</td><td></td></tr>\n"
+          "href=\"#op7\">one</a></th><td>1</td><td class=\"more\">d1</td></tr>\n"
+          "<tr><th scope=\"row\" class=\"l\">two|</th><td>22</td><td class=\"more\"></td></tr>\n"
           "</tbody></table></div>\n<p>The end.</p>\n");
 }
 
