@@ -375,7 +375,7 @@ class Kinds(CliTest):
         rows = re.findall(r'\{\.name = "([a-z-]+)"', kinds)
         named = {name for path in room.rglob("*.c") for name in
                  re.findall(r'finding_of\(\s*"([a-z-]+)"', path.read_text())}
-        named.update(re.findall(r'\.code = "([a-z-]+)"', (room / "data" / "recorded.c").read_text()))
+        named.update(re.findall(r'put\(&?l, "([a-z-]+)"', (room / "data" / "recorded.c").read_text()))
         causes = set(" ".join(re.findall(r'\{\s*"([a-z -]+)",', kinds)).split())
         self.assertEqual(len(rows), len(set(rows)))
         self.assertGreater(len(named), 30)
