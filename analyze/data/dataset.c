@@ -162,14 +162,16 @@ static uint32_t thread_index(struct loader *l, uint32_t number, struct err *e)
     return l->far_threads[id] = new_thread(l->d, number, e);
 }
 
-/* Estimates how many rows like its first n a table will have in the end, by the share of the file
- * that is read; if the file's size is not known, adds a quarter. */
-static size_t expected_rows(const struct recfile_info *info, size_t n)
+/* Estimates how many rows a table will have in the end. So far it has n_earlier from earlier inputs
+ * and n from this one. Scales n by the share of the file that is read; if the file's size is not
+ * known, adds a quarter. The estimate is 5 % low on purpose: reserved rows that never come cost
+ * memory, and growing costs little. */
+static size_t expected_rows(const struct recfile_info *info, size_t n_earlier, size_t n)
 {
     if (info->n_done_bytes == 0 || info->n_file_bytes == 0)
-        return n + n / 4;
+        return n_earlier + n + n / 4;
     double share = (double)info->n_done_bytes / (double)info->n_file_bytes;
-    return (size_t)fmin((double)n / share, UINT32_MAX); /* the most of a table */
+    return n_earlier + (size_t)fmin(.95 * (double)n / share, UINT32_MAX); /* the most of a table */
 }
 
 /* Returns the table of an operation; makes it when its first n rows come. NULL: out of memory. */
@@ -179,7 +181,7 @@ static struct table *table_of(struct loader *l, uint32_t op, size_t n, struct er
 
     if (l->table_of_op[op] == INTERN_NONE) {
         if (!mem_more(&d->tables, d->n_tables, e) ||
-            !table_init(&d->tables[d->n_tables], op, 2 * expected_rows(&l->in->info, n)))
+            !table_init(&d->tables[d->n_tables], op, 2 * expected_rows(&l->in->info, 0, n)))
             return NULL;
         l->table_of_op[op] = (uint32_t)d->n_tables++;
     }
@@ -227,6 +229,8 @@ static bool commit_part(struct loader *l, struct dataset_unit *u, size_t op, str
     struct table *t = table_of(l, u->ops_global[op], part->rows.n, e);
     if (!t || !index_rows(l, u, &part->rows, e))
         return mem_none(e);
+    size_t n = t->n - t->n_earlier + part->rows.n; /* of this input */
+    table_expect(t, expected_rows(&l->in->info, t->n_earlier, n));
     l->in->n_rows += part->rows.n;
     if (!slowest_append(&t->slowest, &part->rows.slowest))
         return mem_none(e);
@@ -318,6 +322,8 @@ static bool load_file(struct loader *l, const char *path, const struct recfile_o
         return false;
     l->thread_base = l->thread_top;
     l->input = 0;
+    for (size_t i = 0; i < d->n_tables; i++)
+        d->tables[i].n_earlier = d->tables[i].n;
     char *damage = NULL;
     bool ok =
         recfile_read(path, options, &sink, &l->in->info, e) &&

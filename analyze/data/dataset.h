@@ -82,7 +82,9 @@ struct place {
 struct table {
     uint32_t op; /* index into dataset.ops */
     size_t n;
-    size_t cap;            /* rows that the columns have room for */
+    size_t n_ready, cap;   /* rows with memory present; rows with reserved address space */
+    size_t n_advised;      /* rows at the front for which huge pages were requested */
+    size_t n_earlier;      /* rows from the inputs before the current one */
     int64_t *start;        /* ns since the epoch */
     struct packed dur;     /* end - start, ns, >= 0 */
     struct packed bytes;   /* payload */

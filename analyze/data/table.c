@@ -1,12 +1,18 @@
 #include "analyze/data/table.h"
 
-#include "analyze/base/hugemem.h"
 #include "libcommon/mem.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-#define LEAST_ROWS ((size_t)4096) /* the least room of a table */
+/* Page faults dominate the cost of adding rows: one takes longer than filling its 4 KiB. Memory
+ * that will probably be filled gets huge pages; the rest is pre-faulted, STEP_ROWS rows at a time.
+ */
+#define STEP_ROWS ((size_t)16384)
+#define HUGE_PAGE ((size_t)2 << 20)
+#define PAGE      ((size_t)64 << 10) /* the largest base page of any system */
+#define ROOM_ROWS (PAGE / 2)         /* cap is a multiple of this: every column has whole pages */
 
 /* One column of a table: where its pointer is and how wide its values are. */
 struct column {
@@ -56,6 +62,84 @@ static size_t columns_of(struct table *t, struct column c[MAX_COLUMNS])
     return n;
 }
 
+/* Reserves address space for a column of `rows` values, aligned to huge pages if it is at least as
+ * large as one. NULL: failed. */
+static void *reserve(size_t rows, size_t width)
+{
+    size_t bytes = rows * width, slack = bytes < HUGE_PAGE ? 0 : HUGE_PAGE;
+    char *p = mmap(NULL, bytes + slack, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    if (p == MAP_FAILED)
+        return NULL;
+    size_t lead = slack ? HUGE_PAGE - (uintptr_t)p % HUGE_PAGE : 0;
+    if (lead)
+        munmap(p, lead);
+    if (lead < slack)
+        munmap(p + lead + bytes, slack - lead);
+    return p + lead;
+}
+
+/* Returns how many bytes at the front of a column get huge pages if `rows` rows are expected. The
+ * last huge page must be at least half full. */
+static size_t huge_bytes(size_t rows, size_t width)
+{
+    return (rows * width + HUGE_PAGE / 2) / HUGE_PAGE * HUGE_PAGE;
+}
+
+/* Requests huge pages for rows [from, to) of a column. None of them may have been touched yet. */
+static void advise(const struct table *t, void *column, size_t width, size_t from, size_t to)
+{
+    size_t begin = (from * width + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+    size_t end = huge_bytes(to, width);
+
+    if (end > t->cap * width) /* the memory after the column is not ours */
+        end = t->cap * width;
+
+    if (begin < end)
+        madvise((char *)column + begin, end - begin, MADV_HUGEPAGE);
+}
+
+/* Pre-faults the small pages of rows [from, to) of a column. If that fails, they fault one by one
+ * later. */
+static void touch(const struct table *t, void *column, size_t width, size_t from, size_t to)
+{
+#ifdef MADV_POPULATE_WRITE
+    size_t begin = from * width / PAGE * PAGE, huge_end = huge_bytes(t->n_advised, width);
+    size_t end = (to * width + PAGE - 1) / PAGE * PAGE;
+
+    if (begin < huge_end)
+        begin = huge_end;
+    if (begin < end)
+        madvise((char *)column + begin, end - begin, MADV_POPULATE_WRITE);
+#else
+    (void)t, (void)column, (void)width, (void)from, (void)to;
+#endif
+}
+
+static size_t room_for(size_t rows)
+{
+    return (rows / ROOM_ROWS + 1) * ROOM_ROWS;
+}
+
+static bool reserve_columns(struct table *t, size_t rows)
+{
+    struct column c[MAX_COLUMNS];
+    size_t n = columns_of(t, c), got = 0;
+
+    t->cap = room_for(rows);
+    while (got < n && (*c[got].p = reserve(t->cap, c[got].width)) != NULL)
+        got++;
+    if (got == n)
+        return true;
+    while (got--) {
+        munmap(*c[got].p, t->cap * c[got].width);
+        *c[got].p = NULL;
+    }
+    t->cap = 0;
+    return false;
+}
+
 bool table_init(struct table *t, uint32_t op, size_t rows)
 {
     struct packed *packed[N_PACKED];
@@ -66,20 +150,13 @@ bool table_init(struct table *t, uint32_t op, size_t rows)
     packed_of(t, packed);
     for (size_t i = 0; i < N_PACKED; i++)
         packed[i]->same = PACKED_NONE;
-    /* If memory is short, starts with less: the table can grow. */
-    for (;; rows /= 2) {
-        t->cap = rows > LEAST_ROWS ? rows : LEAST_ROWS;
-        t->start = hugemem_alloc(t->cap * sizeof *t->start);
-        t->object = hugemem_alloc(t->cap * sizeof *t->object);
-        if (t->start != NULL && t->object != NULL)
-            return true;
-        free(t->start);
-        free(t->object);
-        t->start = NULL;
-        t->object = NULL;
-        if (rows <= LEAST_ROWS)
+    /* If address space is short, starts with less: the table can grow. */
+    while (!reserve_columns(t, rows)) {
+        if (rows < ROOM_ROWS)
             return false;
+        rows /= 2;
     }
+    return true;
 }
 
 void table_fini(struct table *t)
@@ -88,8 +165,8 @@ void table_fini(struct table *t)
     struct packed *packed[N_PACKED];
     size_t n = columns_of(t, c);
 
-    for (size_t i = 0; i < n; i++)
-        free(*c[i].p);
+    for (size_t i = 0; i < n && t->cap; i++)
+        munmap(*c[i].p, t->cap * c[i].width);
     packed_of(t, packed);
     for (size_t i = 0; i < N_PACKED; i++)
         free(packed[i]->wide);
@@ -99,21 +176,33 @@ void table_fini(struct table *t)
     memset(t, 0, sizeof *t);
 }
 
-/* Moves all columns to room for `cap` rows. False: out of memory; some may have more room. */
+/* Moves a column of n rows by copying it. Before Linux 6.17, mremap fails on a range of which only
+ * a part was advised, and it has unmapped the target by then. */
+static void move_column(struct column c, void *to, size_t cap, size_t n)
+{
+    memcpy(to, *c.p, n * c.width);
+    munmap(*c.p, cap * c.width);
+    *c.p = to;
+}
+
+/* Moves all columns to address space for `cap` rows. False: out of memory; nothing has changed. */
 static bool enlarge(struct table *t, size_t cap)
 {
     struct column c[MAX_COLUMNS];
-    size_t n = columns_of(t, c);
+    void *to[MAX_COLUMNS];
+    size_t n = columns_of(t, c), got = 0;
 
-    for (size_t i = 0; i < n; i++) {
-        void *to = hugemem_alloc(cap * c[i].width);
-
-        if (to == NULL)
-            return false;
-        memcpy(to, *c[i].p, t->n * c[i].width);
-        free(*c[i].p);
-        *c[i].p = to;
-    }
+    while (got < n && (to[got] = reserve(cap, c[got].width)) != NULL)
+        got++;
+    for (size_t i = 0; i < got; i++)
+        if (got < n) {
+            munmap(to[i], cap * c[i].width);
+        } else {
+            advise(t, to[i], c[i].width, 0, t->n_advised);
+            move_column(c[i], to[i], t->cap, t->n);
+        }
+    if (got < n)
+        return false;
     t->cap = cap;
     return true;
 }
@@ -121,22 +210,57 @@ static bool enlarge(struct table *t, size_t cap)
 /* Makes room for `rows` more rows. */
 static bool ready_for(struct table *t, size_t rows, struct err *e)
 {
+    struct column c[MAX_COLUMNS];
     size_t want = t->n + rows;
 
-    if (want <= t->cap)
+    if (want <= t->n_ready)
         return true;
     if (want > UINT32_MAX)
         return err_set(e,
                        "more than %u requests of one operation: aggregate parts of them, and "
                        "merge the sums",
                        UINT32_MAX);
-    return enlarge(t, 2 * want) || mem_none(e);
+    if (want > t->cap && !enlarge(t, room_for(2 * want)))
+        return mem_none(e);
+    size_t step = want < STEP_ROWS ? want : STEP_ROWS;
+    size_t ready = want + step < t->cap ? want + step : t->cap;
+    size_t n = columns_of(t, c);
+    for (size_t i = 0; i < n; i++)
+        touch(t, *c[i].p, c[i].width, t->n_ready, ready);
+    t->n_ready = ready;
+    return true;
+}
+
+void table_expect(struct table *t, size_t rows)
+{
+    struct column c[MAX_COLUMNS];
+
+    if (rows > t->cap)
+        rows = t->cap;
+    if (rows <= t->n_advised + t->n_advised / 8)
+        return;
+    size_t n = columns_of(t, c);
+    for (size_t i = 0; i < n; i++)
+        advise(t, *c[i].p, c[i].width, t->n_ready, rows);
+    t->n_advised = rows;
+}
+
+/* Reserves a zeroed column for t->cap rows. NULL: out of memory. */
+static void *new_column(const struct table *t, size_t width)
+{
+    void *column = reserve(t->cap, width);
+
+    if (column) {
+        advise(t, column, width, 0, t->n_advised);
+        touch(t, column, width, 0, t->n_ready);
+    }
+    return column;
 }
 
 /* Gives c memory of its own, and writes its single value to the first n rows. */
 static bool spread(struct table *t, struct packed *c, size_t n)
 {
-    c->v = hugemem_alloc(t->cap * sizeof *c->v);
+    c->v = new_column(t, sizeof *c->v);
     for (size_t i = 0; c->v && i < n; i++)
         c->v[i] = c->same;
     return c->v != NULL;
@@ -225,16 +349,17 @@ static bool widen_ids(struct table *t, struct ids *c, uint32_t most)
     struct ids to = {0};
 
     if (most <= UINT16_MAX)
-        to.v = hugemem_alloc(t->cap * sizeof *to.v);
+        to.v = new_column(t, sizeof *to.v);
     else
-        to.wide = hugemem_alloc(t->cap * sizeof *to.wide);
+        to.wide = new_column(t, sizeof *to.wide);
     if (!to.v && !to.wide)
         return false;
     for (size_t i = 0; to.v && i < t->n; i++)
         to.v[i] = (uint16_t)c->same;
     for (size_t i = 0; to.wide && i < t->n; i++)
         to.wide[i] = ids_get(c, i);
-    free(c->v);
+    if (c->v)
+        munmap(c->v, t->cap * sizeof *c->v);
     *c = to;
     return true;
 }
@@ -256,26 +381,18 @@ static bool add_ids(struct table *t, struct ids *c, const uint32_t *ids, size_t 
     return true;
 }
 
-/* Gives the column of errors memory. The earlier rows succeeded. */
-static bool begin_errors(struct table *t)
-{
-    t->error = hugemem_alloc(t->cap * sizeof *t->error);
-    if (t->error)
-        memset(t->error, 0, t->n * sizeof *t->error);
-    return t->error;
-}
-
+/* A new column is all 0, which means success: earlier rows need no writing. */
 static bool add_errors(struct table *t, const uint16_t *errors, size_t n)
 {
     uint16_t any = 0;
 
     for (size_t i = 0; i < n; i++)
         any |= errors[i];
-    if (!t->error && any && !begin_errors(t))
-        return false;
+    if (!t->error && any)
+        t->error = new_column(t, sizeof *t->error);
     if (t->error)
         memcpy(t->error + t->n, errors, n * sizeof *errors);
-    return true;
+    return t->error || !any;
 }
 
 bool table_add(struct table *t, const struct table_rows *r, struct err *e)
@@ -333,15 +450,16 @@ static bool append_packed(struct table *t, struct packed *c, const struct packed
     return true;
 }
 
+/* A new column is all 0, which means success: earlier rows of t need no writing. */
 static bool append_errors(struct table *t, const struct table *from, const uint16_t *map)
 {
     if (!t->error && !from->error)
         return true;
-    if (!t->error && !begin_errors(t))
-        return false;
-    for (size_t i = 0; i < from->n; i++)
+    if (!t->error)
+        t->error = new_column(t, sizeof *t->error);
+    for (size_t i = 0; t->error && i < from->n; i++)
         t->error[t->n + i] = map[table_error(from, i)];
-    return true;
+    return t->error != NULL;
 }
 
 bool table_append(struct table *t, const struct table *from, const uint32_t *threads,

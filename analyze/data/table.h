@@ -1,6 +1,6 @@
-/* Adds, moves and drops the rows of a table (struct table is in dataset.h). A column has
- * room for more rows, which takes memory only as they come. When it is full, all are copied to
- * larger ones. */
+/* Adds, moves and drops the rows of a table (struct table is in dataset.h). A column is a range of
+ * reserved address space, which gets memory as rows come. When it is full, it is copied to a larger
+ * range. */
 #ifndef S3_ANALYZE_DATA_TABLE_H
 #define S3_ANALYZE_DATA_TABLE_H
 
@@ -26,6 +26,9 @@ struct table_rows {
 /* Makes an empty table with room for about `rows` rows; it can grow. False: out of memory. */
 bool table_init(struct table *t, uint32_t op, size_t rows);
 void table_fini(struct table *t);
+
+/* Requests huge pages for a table that will have about `rows` rows in the end. */
+void table_expect(struct table *t, size_t rows);
 
 /* Appends a block of rows. False: out of memory, or more than 2^32 - 1 rows. */
 bool table_add(struct table *t, const struct table_rows *r, struct err *e);
