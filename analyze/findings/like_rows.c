@@ -186,58 +186,49 @@ static void move_to(struct in_flight *x, int64_t ns)
     x->at_ns = ns;
 }
 
-static size_t event_slice(int64_t ns, int64_t min_ns, double per_ns)
+/* Fills in what happens to request i. Returns the number of events. */
+static size_t events_of(const struct like_requests *r, uint32_t i, struct event v[N_EVENTS])
 {
-    return (size_t)(((double)ns - (double)min_ns) * per_ns);
+    const struct course_request *x = &r->v[i];
+    int64_t end_ns = int64_max(x->end_ns, int64_add_clamped(x->start_ns, 1)),
+            left_ns = r->slices.length_ns - into_slice_ns(r, x->start_ns);
+
+    v[0] = (struct event){x->start_ns, i, BEGINS};
+    v[1] = (struct event){end_ns, i, ENDS};
+    v[2] = (struct event){int64_min(end_ns, int64_add_clamped(x->start_ns, left_ns)), i, IS_KNOWN};
+    return is_compared(r, x) ? 3 : 2;
 }
 
-/* Sorts events by time: first into as many slices of time as there are events, then each slice. */
-static bool sort_events(struct event **v, size_t n, struct err *e)
+static size_t event_slice(const struct event *of, int64_t min_ns, double per_ns)
 {
-    int64_t min_ns = INT64_MAX, max_ns = INT64_MIN;
-    struct event *sorted = NULL;
-    size_t *first = NULL;
+    return (size_t)(((double)of->ns - (double)min_ns) * per_ns);
+}
 
-    if (!mem_new(&sorted, n, e) || !mem_cleared(&first, n + 2, e)) {
-        free(sorted);
+/* Sorts all events by time: first into as many slices of time as there may be, then each slice.
+ * They are made twice, as one array of them is large enough. */
+static bool sort_events(const struct like_requests *r, struct event **v, size_t *n, struct err *e)
+{
+    size_t n_slices = N_EVENTS * r->n, *first = NULL;
+    int64_t min_ns = r->n > 0 ? r->v[0].start_ns : 0, max_ns = min_ns;
+    struct event of[N_EVENTS];
+
+    if (!mem_new(v, n_slices, e) || !mem_cleared(&first, n_slices + 2, e))
         return false;
-    }
-    for (size_t i = 0; i < n; i++) {
-        min_ns = int64_min((*v)[i].ns, min_ns);
-        max_ns = int64_max((*v)[i].ns, max_ns);
-    }
-    double per_ns = ((double)n - 1) / fmax((double)max_ns - (double)min_ns, 1);
-    for (size_t i = 0; i < n; i++)
-        csort_count(first, event_slice((*v)[i].ns, min_ns, per_ns));
-    csort_sum(first, n);
-    for (size_t i = 0; i < n; i++)
-        sorted[csort_place(first, event_slice((*v)[i].ns, min_ns, per_ns))] = (*v)[i];
-    for (size_t k = 0; k < n; k++)
+    for (size_t i = 0; i < r->n; i++)
+        max_ns = int64_max(max_ns, r->v[i].end_ns);
+    double per_ns = ((double)n_slices - 1) / ((double)max_ns - (double)min_ns + 1);
+    for (uint32_t i = 0; i < r->n; i++)
+        for (size_t k = events_of(r, i, of); k-- > 0;)
+            csort_count(first, event_slice(&of[k], min_ns, per_ns));
+    *n = csort_sum(first, n_slices);
+    for (uint32_t i = 0; i < r->n; i++)
+        for (size_t k = events_of(r, i, of); k-- > 0;)
+            (*v)[csort_place(first, event_slice(&of[k], min_ns, per_ns))] = of[k];
+    for (size_t k = 0; k < n_slices; k++)
         if (first[k + 1] - first[k] > 1)
-            qsort(&sorted[first[k]], first[k + 1] - first[k], sizeof *sorted, compare_events);
+            qsort(*v + first[k], first[k + 1] - first[k], sizeof **v, compare_events);
     free(first);
-    free(*v);
-    *v = sorted;
     return true;
-}
-
-/* Lists what happens. Returns the number of events. */
-static size_t list_events(const struct like_requests *r, struct event *v)
-{
-    size_t n = 0;
-
-    for (uint32_t i = 0; i < r->n; i++) {
-        const struct course_request *x = &r->v[i];
-        int64_t end_ns = int64_max(x->end_ns, int64_add_clamped(x->start_ns, 1)),
-                left_ns = r->slices.length_ns - into_slice_ns(r, x->start_ns);
-
-        v[n++] = (struct event){x->start_ns, i, BEGINS};
-        v[n++] = (struct event){end_ns, i, ENDS};
-        if (is_compared(r, x))
-            v[n++] = (struct event){int64_min(end_ns, int64_add_clamped(x->start_ns, left_ns)), i,
-                                    IS_KNOWN};
-    }
-    return n;
 }
 
 /* Notes what a request meets when it begins, or what it met on average. */
@@ -266,11 +257,10 @@ static bool fill_loads(struct like_requests *r, struct err *e)
     const struct course *c = r->c;
     struct in_flight *hosts = NULL, *clients = NULL;
     struct event *v = NULL;
+    size_t n = 0;
     bool ok = mem_cleared(&hosts, c->hosts.n, e) && mem_cleared(&clients, c->clients.n, e) &&
-              mem_new(&v, N_EVENTS * r->n, e) && mem_cleared(&r->met, r->n, e);
-    size_t n = ok ? list_events(r, v) : 0;
+              mem_cleared(&r->met, r->n, e) && sort_events(r, &v, &n, e);
 
-    ok = ok && sort_events(&v, n, e);
     for (size_t from = 0, to; ok && from < n; from = to) {
         for (to = from; to < n && v[to].ns == v[from].ns && v[to].what == v[from].what; to++) {
             size_t place = r->v[v[to].i].place;

@@ -142,8 +142,8 @@ class First(CliTest):
         for name, wanted in (("get-errors", {"throughput", "latency", "errors"}), ("mixed-3hosts", {"throughput", "latency"})):
             page = self.page(capture(name), charts=True)
             told = re.search(r'<figure id="timeline".*?<code>(s3analyze plot [^<]*)</code>', page, re.S)[1]
-            argv = told.replace("CAPTURE...", str(capture(name))).replace("FOLDER", str(self.tmp / name)).split()
-            r = self.s3analyze("plot", "-q", *argv[2:])
+            given = {"CAPTURE...": capture(name), "FOLDER": self.tmp / name}
+            r = self.s3analyze("plot", "-q", *(given.get(word, word) for word in told.split()[2:]))
             self.assertEqual(r.err, "")
             self.assertEqual({p.name.split("-")[0] for p in (self.tmp / name).glob("*.svg")}, wanted)
 

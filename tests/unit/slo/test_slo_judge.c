@@ -136,7 +136,7 @@ static void test_bounds(void **state)
     (void)state;
     const struct slo_assertion of = {.text = "", .figure = SLO_TIME, .limit = 50};
     struct slo_answer a = {.of = &of,
-                           .measure = {true, 40, 28, 49, SLO_GUARD, 0, 100, 0, "", 8, 9}};
+                           .measure = {true, 40, 28, 49, SLO_GUARD, 0, 100, 0, "", 8, 9, false}};
 
     slo_judge(&a);
     assert_int_equal(a.verdict, SLO_MET);
@@ -154,7 +154,7 @@ static void test_guard(void **state)
     (void)state;
     const struct slo_assertion of = {.text = "", .figure = SLO_TIME, .limit = 50};
     struct slo_answer a = {.of = &of,
-                           .measure = {true, 40, 30, 49, SLO_GUARD, 0, 100, 0, "", 0, 0}};
+                           .measure = {true, 40, 30, 49, SLO_GUARD, 0, 100, 0, "", 0, 0, false}};
 
     slo_judge(&a);
     assert_int_equal(a.verdict, SLO_UNDECIDED);
