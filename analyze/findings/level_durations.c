@@ -298,10 +298,12 @@ static bool say_part(struct search *s, const struct part *p, const struct slow_t
     finding_figure(&f, "after_ns", begins ? before_ns : before_ns * ratio);
     if (p->of == SIZES && is_reported(s, &f))
         return true;
+    bool of_response = p->of == ALL && c->open_loop && c->has_requests;
     struct phrase what = phrase_format(
-        "%s %s %s -> %s", p->tail || !c->has_requests ? "mean" : "typical",
-        p->of == ALL && c->open_loop && c->has_requests ? "response time" : "duration",
-        units_duration((int64_t)before_ns).s, units_duration((int64_t)(before_ns * ratio)).s);
+        "%s %s %s -> %s%s", p->tail || !c->has_requests ? "mean" : "typical",
+        of_response ? "response time" : "duration", units_duration((int64_t)before_ns).s,
+        units_duration((int64_t)(before_ns * ratio)).s,
+        of_response ? ", with as many requests under way as on average" : "");
     const char *others = p->of == SIZES        ? "; other sizes do not"
                          : p->of == OPERATIONS ? "; other operations do not"
                          : p->tail             ? "; typical requests do not"

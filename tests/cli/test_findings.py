@@ -611,7 +611,8 @@ class Findings(FindingsCase):
         load.factor = lambda s, h, c, op, t: 2 if s >= 9 else 1
         first, all_ = self.check_first(load, "slow-op", start=9, ratio=2)
         self.assertEqual(len(all_), 1)
-        self.assertRegex(first["sentence"], r"^GET takes 2.[01] times as long from \S+ on \(typical response time (19|20|21)[.]\dms -> (39|40|41)[.]\dms\)$")
+        self.assertRegex(first["sentence"], r"^GET takes 2.[01] times as long from \S+ on \(typical response time (19|20|21)[.]\dms -> "
+                         r"(39|40|41)[.]\dms, with as many requests under way as on average\)$")
         self.assertNotIn("end", first)
 
     def test_a_bell_that_begins_with_the_run(self):
@@ -622,7 +623,7 @@ class Findings(FindingsCase):
             load.factor = lambda s, h, c, op, t: 1 + 2 * math.exp(-(s / 10 - 1) ** 2 * 2) if op == load.mix[-1][0] else 1
             first, _ = self.check_first(load, "slow-op", end=20)
             self.assertNotIn("start", first)
-            self.assertRegex(first["sentence"], r"^[GP][EU]T takes 1\.\d times as long until .* \d\d\.\dms -> \d\d\.\dms\)")
+            self.assertRegex(first["sentence"], r"^[GP][EU]T takes 1\.\d times as long until .* \d\d\.\dms -> \d\d\.\dms[,)]")
 
     def test_spike_of_an_open_loop(self):
         """It ends when what has waited is done, and no host is to blame."""
