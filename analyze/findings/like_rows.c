@@ -196,7 +196,7 @@ static size_t events_of(const struct like_requests *r, uint32_t i, struct event 
     v[0] = (struct event){x->start_ns, i, BEGINS};
     v[1] = (struct event){end_ns, i, ENDS};
     v[2] = (struct event){int64_min(end_ns, int64_add_clamped(x->start_ns, left_ns)), i, IS_KNOWN};
-    return is_compared(r, x) ? 3 : 2;
+    return is_compared(r, x) ? N_EVENTS : N_EVENTS - 1;
 }
 
 static size_t event_slice(const struct event *of, int64_t min_ns, double per_ns)
