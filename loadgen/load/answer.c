@@ -26,8 +26,10 @@ bool answer_set_error(struct worker *w, const char *fmt, ...)
 
 static void keep_text(char *dst, size_t size, struct slice value)
 {
-    if (value.n < size)
-        *(char *)mempcpy(dst, value.p, value.n) = '\0';
+    if (value.n >= size)
+        return;
+    memcpy(dst, value.p, value.n);
+    dst[value.n] = '\0';
 }
 
 /* Returns the beginning of a URL that names the server; empty: it names none. */

@@ -326,9 +326,11 @@ static void take_batch(struct recorder *r, const struct recorder_batch *b)
     for (const struct row *row = NULL; (row = next_row(b, row)) != NULL;) {
         count(&r->state.counts, row);
         count(&r->tick, row);
-        int64_t ns = row->end_ns - row->start_ns;
-        r->longest_ns = row->ok ? int64_max(r->longest_ns, ns) : r->longest_ns;
-        r->durations[hist_index(int64_min(ns, HIST_MAX_VALUE))] += row->ok;
+        if (row->ok) {
+            int64_t ns = row->end_ns - row->start_ns;
+            r->longest_ns = int64_max(r->longest_ns, ns);
+            r->durations[hist_index(int64_min(ns, HIST_MAX_VALUE))]++;
+        }
     }
     pthread_mutex_unlock(&r->lock);
 }
